@@ -1,0 +1,1 @@
+"""Reads: files to NumPy objects and `tf.data` pipelines."""

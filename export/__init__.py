@@ -1,0 +1,1 @@
+"""Writes: SavedModels with named signatures, and checks of them."""

@@ -1,0 +1,1 @@
+"""Computes: Keras layers, losses, optimizers, samplers."""

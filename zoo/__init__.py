@@ -1,0 +1,1 @@
+"""Composes: configs, model builders, training, old checkpoints, commands."""

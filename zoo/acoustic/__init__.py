@@ -1,0 +1,1 @@
+"""Acoustic models: frames of features into scores of pdfs."""

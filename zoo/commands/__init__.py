@@ -1,0 +1,1 @@
+"""The `seqzoo` command: thin absl mains."""

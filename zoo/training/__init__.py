@@ -1,0 +1,1 @@
+"""Loop pieces that the tasks share: schedules, checkpoints, logs."""
