@@ -1,0 +1,286 @@
+"""Buffered reading of a byte stream that knows its place in the file."""
+
+import os
+import re
+import zlib
+from typing import Any, NoReturn
+
+import numpy as np
+
+from seqzoo.datasets.errors import InputError
+
+_SPACE = re.compile(rb"[ \t\r\n\f\v]*")
+_WORD = re.compile(rb"[^ \t\r\n\f\v]*")
+_PIECE = 1 << 24
+_CHUNK = 1 << 16
+
+
+class ByteReader:
+    """Reads words, bytes and arrays from a stream, front to back.
+
+    It reads ahead, so nothing else may use the stream meanwhile. What a header
+    claims is checked against the size of the file before memory is taken; where
+    the size is unknown (pipes, gzip), memory grows only with the bytes that come.
+
+    Args:
+        stream: an open binary file; anything with `read`.
+        name: what errors call it, normally the path.
+        size: bytes in the whole stream, None if unknown.
+        start: where in the file the stream stands now.
+        chunk: bytes asked for at a time.
+        path: the file to count lines in when a text error is reported.
+    """
+
+    def __init__(
+        self,
+        stream: Any,
+        name: str,
+        size: int | None = None,
+        start: int = 0,
+        chunk: int = _CHUNK,
+        path: str | None = None,
+    ):
+        self.name = name
+        self.size = size
+        self.path = path
+        self._stream = stream
+        self._read = getattr(stream, "read1", stream.read)
+        self._readinto = getattr(stream, "readinto", None)
+        self._chunk = chunk
+        self._buffer = b""
+        self._pos = 0
+        self._start = start  # the offset of _buffer[0]
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the file to the next byte."""
+        return self._start + self._pos
+
+    def close(self) -> None:
+        """Closes the stream; twice is fine."""
+        self._stream.close()
+
+    def __enter__(self) -> "ByteReader":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # Errors.
+
+    def fail(self, message: str, at: int | None = None, text: bool = False) -> NoReturn:
+        """Raises InputError at byte `at` (default: here), or at its line."""
+        raise InputError(f"{self.where(at, text)}: {message}")
+
+    def where(self, at: int | None = None, text: bool = False) -> str:
+        """`path:byte`, or `path:line` for a text object where it can be counted."""
+        at = self.offset if at is None else at
+        line = self._line(at) if text else None
+        return f"{self.name}:{at if line is None else line}"
+
+    def _line(self, at: int) -> int | None:
+        if self.path is None:
+            return None
+        lines = 1
+        try:
+            with open(self.path, "rb") as file:
+                while at > 0 and (piece := file.read(min(at, _PIECE))):
+                    lines += piece.count(b"\n")
+                    at -= len(piece)
+        except OSError:
+            return None
+        return lines
+
+    # The buffer.
+
+    def _pull(self, n: int) -> bytes:
+        try:
+            return self._read(min(n, _PIECE))
+        except (EOFError, zlib.error, OSError, RuntimeError) as error:
+            message = str(error) or type(error).__name__
+            if isinstance(error, EOFError):
+                message = "the compressed file ends too early; copy it again"
+            raise InputError(f"{self.where()}: cannot read on: {message}.") from None
+
+    def ensure(self, n: int) -> bool:
+        """Whether `n` more bytes are there; they are in the buffer then."""
+        have = len(self._buffer) - self._pos
+        if have >= n:
+            return True
+        want = n
+        if self.size is not None:
+            want = min(n, max(self.size - self.offset, have + 1))
+        pieces = [self._buffer[self._pos :]]
+        while have < want:
+            piece = self._pull(max(self._chunk, want - have))
+            if not piece:
+                break
+            pieces.append(piece)
+            have += len(piece)
+        self._start += self._pos
+        self._pos = 0
+        self._buffer = b"".join(pieces)
+        return have >= n
+
+    def window(self, n: int) -> tuple[bytes, int]:
+        """The buffer and the place in it where the next bytes, `n` of them or
+        all there are, stand. Nothing is consumed."""
+        self.ensure(n)
+        return self._buffer, self._pos
+
+    def remaining(self) -> int | None:
+        """Bytes left, None if the stream's size is unknown."""
+        return None if self.size is None else max(0, self.size - self.offset)
+
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self._pos == len(self._buffer) and not self.ensure(1)
+
+    # Reading.
+
+    def peek(self, n: int) -> bytes:
+        """The next `n` bytes, fewer at the end, not consumed."""
+        self.ensure(n)
+        return self._buffer[self._pos : self._pos + n]
+
+    def check(self, n: int, what: str) -> None:
+        """Fails if the file is known to be too short for `n` more bytes."""
+        left = self.remaining()
+        if left is not None and n > left:
+            self.fail(
+                f"{what} takes {n} bytes, but only {left} are left; "
+                "the file is cut short or damaged."
+            )
+
+    def take(self, n: int, what: str = "the object") -> bytes:
+        """Exactly `n` bytes."""
+        pos = self._pos
+        if pos + n > len(self._buffer):
+            self.check(n, what)
+            if not self.ensure(n):
+                left = len(self._buffer) - self._pos
+                self.fail(
+                    f"{what} takes {n} bytes, but only {left} are left; "
+                    "the file is cut short or damaged."
+                )
+            pos = self._pos
+        self._pos = pos + n
+        return self._buffer[pos : pos + n]
+
+    def array(self, dtype: Any, count: int, what: str = "the object") -> np.ndarray:
+        """`count` numbers as a fresh 1-D array."""
+        dtype = np.dtype(dtype)
+        n = count * dtype.itemsize
+        pos = self._pos
+        have = len(self._buffer) - pos
+        if n <= have:
+            self._pos = pos + n
+            return np.frombuffer(self._buffer, dtype, count, pos).copy()
+        self.check(n, what)
+        if self.size is None or self._readinto is None:
+            return np.frombuffer(bytearray(self.take(n, what)), dtype)
+        out = np.empty(count, dtype)
+        view = memoryview(out).cast("B")
+        view[:have] = self._buffer[pos:]
+        self._start += len(self._buffer)
+        self._buffer, self._pos = b"", 0
+        while have < n:
+            got = self._readinto(view[have : have + (1 << 30)])
+            if not got:
+                self.fail(f"{what} ends too early; the file changed while it was read.")
+            have += got
+            self._start += got
+        return out
+
+    def skip(self, n: int, what: str = "the object") -> None:
+        """Passes over `n` bytes, seeking where that saves reading."""
+        have = len(self._buffer) - self._pos
+        if n <= have:
+            self._pos += n
+            return
+        self.check(n, what)
+        if self.size is not None:
+            self.seek(self.offset + n)
+            return
+        while n > 0:
+            step = min(n, self._chunk)
+            self.take(step, what)
+            n -= step
+
+    def seek(self, offset: int) -> None:
+        """Goes to byte `offset` of the file; free if it is in the buffer."""
+        place = offset - self._start
+        if 0 <= place <= len(self._buffer):
+            self._pos = place
+            return
+        self._stream.seek(offset)
+        self._buffer, self._pos, self._start = b"", 0, offset
+
+    def skip_space(self) -> None:
+        """Passes over white space, newlines too."""
+        while True:
+            self._pos = _SPACE.match(self._buffer, self._pos).end()  # type: ignore[union-attr]
+            if self._pos < len(self._buffer) or not self.ensure(1):
+                return
+
+    def word(self, limit: int = _CHUNK) -> bytes:
+        """Bytes up to white space or the end; the white space stays."""
+        seen = 0
+        while True:
+            end = _WORD.match(self._buffer, self._pos + seen).end()  # type: ignore[union-attr]
+            seen = end - self._pos
+            if end < len(self._buffer) or not self.ensure(seen + 1):
+                break
+            if seen > limit:
+                break
+        if seen > limit:
+            self.fail(f"no white space in {limit} bytes; this is not Kaldi data.")
+        self._pos += seen
+        return self._buffer[self._pos - seen : self._pos]
+
+    def through(self, delimiter: bytes, what: str) -> bytes:
+        """Bytes up to and with `delimiter`."""
+        seen = 0
+        while True:
+            found = self._buffer.find(delimiter, self._pos + seen)
+            if found >= 0:
+                break
+            seen = len(self._buffer) - self._pos
+            want = seen + max(1, min(seen, _PIECE))
+            if not self.ensure(want) and len(self._buffer) - self._pos == seen:
+                self.fail(f"{what} has no closing {delimiter.decode()!r}.", text=True)
+        start, self._pos = self._pos, found + len(delimiter)
+        return self._buffer[start : self._pos]
+
+    def line(self) -> bytes:
+        """Bytes up to a newline, which is consumed, or to the end."""
+        seen = 0
+        while True:
+            found = self._buffer.find(b"\n", self._pos + seen)
+            if found >= 0:
+                break
+            seen = len(self._buffer) - self._pos
+            want = seen + max(1, min(seen, _PIECE))
+            if not self.ensure(want) and len(self._buffer) - self._pos == seen:
+                found = len(self._buffer)
+                break
+        start, self._pos = self._pos, min(found + 1, len(self._buffer))
+        return self._buffer[start:found]
+
+
+def of_stream(stream: Any, name: str) -> ByteReader:
+    """A ByteReader over `stream`; its size is asked only where that is free."""
+    if isinstance(stream, ByteReader):
+        return stream
+    size: int | None
+    try:
+        start = stream.tell()
+        size = os.fstat(stream.fileno()).st_size
+        if not stream.seekable() or size == 0 or hasattr(stream, "mtime"):
+            size = None
+    except (AttributeError, OSError, ValueError):
+        start, size = 0, None
+        if hasattr(stream, "getbuffer"):
+            start, size = stream.tell(), stream.getbuffer().nbytes
+    path = name if size is not None and os.path.isfile(name) else None
+    return ByteReader(stream, name, size, start, path=path)

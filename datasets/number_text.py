@@ -1,0 +1,73 @@
+"""Numbers as Kaldi writes and reads them in text."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+
+def parse_floats(words: list[bytes], dtype: type = np.float64) -> np.ndarray:
+    """The words as an array.
+
+    Raises:
+        ValueError: naming the first word that is not a number.
+    """
+    try:
+        values = list(map(float, words))
+    except ValueError:
+        values = [_number(word) for word in words]
+    if any(b"_" in word for word in words):
+        raise ValueError(_show(next(word for word in words if b"_" in word)))
+    with np.errstate(over="ignore"):
+        return np.array(values, np.float64).astype(dtype)
+
+
+def parse_ints(words: list[bytes]) -> np.ndarray:
+    """The words as int32.
+
+    Raises:
+        ValueError: naming the first word that is no int32.
+    """
+    for word in words:
+        if not _INT.fullmatch(word):
+            raise ValueError(_show(word))
+    values = np.array([int(word) for word in words], np.int64)
+    wrong = (values > 2**31 - 1) | (values < -(2**31))
+    if wrong.any():
+        raise ValueError(_show(words[int(wrong.argmax())]))
+    return values.astype(np.int32)
+
+
+_INT = re.compile(rb"[+-]?[0-9]{1,18}")
+
+
+def _number(word: bytes) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(_show(word)) from None
+
+
+def _show(word: bytes) -> str:
+    text = word[:40].decode("utf-8", "backslashreplace")
+    return repr(text)
+
+
+def format_floats(values: Iterable[float]) -> str:
+    """Each value in seven significant digits, each followed by a blank."""
+    values = tuple(values)
+    return ("%.7g " * len(values)) % values
+
+
+def format_matrix(matrix: np.ndarray) -> str:
+    """` [`, a line for each row, `]` and a newline."""
+    if matrix.size == 0:
+        return " [ ]\n"
+    rows = matrix.shape[0]
+    line = "\n  " + "%.7g " * matrix.shape[1]
+    return " [" + (line * rows) % tuple(matrix.ravel().tolist()) + "]\n"
+
+
+def format_vector(vector: np.ndarray) -> str:
+    """` [ `, the values, `]` and a newline."""
+    return " [ " + format_floats(vector.tolist()) + "]\n"
