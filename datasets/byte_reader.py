@@ -12,7 +12,7 @@ from seqzoo.datasets.errors import InputError
 _SPACE = re.compile(rb"[ \t\r\n\f\v]*")
 _WORD = re.compile(rb"[^ \t\r\n\f\v]*")
 _PIECE = 1 << 24
-_CHUNK = 1 << 16
+CHUNK = 1 << 16
 
 
 class ByteReader:
@@ -37,12 +37,13 @@ class ByteReader:
         name: str,
         size: int | None = None,
         start: int = 0,
-        chunk: int = _CHUNK,
+        chunk: int = CHUNK,
         path: str | None = None,
     ):
         self.name = name
         self.size = size
         self.path = path
+        self.key: str | None = None  # the utterance being read, for errors
         self._stream = stream
         self._read = getattr(stream, "read1", stream.read)
         self._readinto = getattr(stream, "readinto", None)
@@ -70,7 +71,8 @@ class ByteReader:
 
     def fail(self, message: str, at: int | None = None, text: bool = False) -> NoReturn:
         """Raises InputError at byte `at` (default: here), or at its line."""
-        raise InputError(f"{self.where(at, text)}: {message}")
+        key = "" if self.key is None else f"utterance {self.key!r}: "
+        raise InputError(f"{self.where(at, text)}: {key}{message}")
 
     def where(self, at: int | None = None, text: bool = False) -> str:
         """`path:byte`, or `path:line` for a text object where it can be counted."""
@@ -180,7 +182,7 @@ class ByteReader:
         if self.size is None or self._readinto is None:
             return np.frombuffer(bytearray(self.take(n, what)), dtype)
         out = np.empty(count, dtype)
-        view = memoryview(out).cast("B")
+        view = memoryview(out.data).cast("B")
         view[:have] = self._buffer[pos:]
         self._start += len(self._buffer)
         self._buffer, self._pos = b"", 0
@@ -223,7 +225,7 @@ class ByteReader:
             if self._pos < len(self._buffer) or not self.ensure(1):
                 return
 
-    def word(self, limit: int = _CHUNK) -> bytes:
+    def word(self, limit: int = CHUNK) -> bytes:
         """Bytes up to white space or the end; the white space stays."""
         seen = 0
         while True:

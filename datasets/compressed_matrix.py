@@ -9,6 +9,7 @@ import struct
 import numpy as np
 
 from seqzoo.datasets.byte_reader import ByteReader
+from seqzoo.datasets.errors import InputError
 
 METHODS = {
     1: "CM, or CM2 for up to 8 rows",
@@ -35,7 +36,7 @@ def read(source: ByteReader, token: str, at: int) -> np.ndarray:
         dtype, steps = ("<u2", 65535) if token == "CM2" else ("u1", 255)
         codes = np.frombuffer(source.take(data, what), dtype)
         values = codes.astype(np.float32)
-        values *= np.float32(span) * np.float32(1 / np.float32(steps))
+        values *= np.float32(float(span) * (1 / steps))
         values += np.float32(low)
         return values.reshape(rows, cols)
 
@@ -79,5 +80,94 @@ def decode_columns(
     values = codes.astype(np.float32)
     lower = p0 + (p25 - p0) * values * np.float32(1 / 64)
     middle = p25 + (p75 - p25) * (values - 64) * np.float32(1 / 128)
-    upper = p75 + (p100 - p75) * (values - 192) * np.float32(1 / np.float32(63))
+    # Kaldi works this one out in double.
+    upper = p75 + ((p100 - p75) * (values - 192)).astype(np.float64) * (1 / 63)
+    upper = upper.astype(np.float32)
     return np.where(codes <= 64, lower, np.where(codes <= 192, middle, upper)).T.copy()
+
+
+def check_method(method: int) -> None:
+    """Raises InputError unless `method` is one of `METHODS`."""
+    if method not in METHODS:
+        listed = "; ".join(f"{key} {text}" for key, text in METHODS.items())
+        raise InputError(f"compression method {method}; known: {listed}.")
+
+
+def encode(matrix: np.ndarray, method: int) -> bytes:
+    """The bytes of a compressed matrix, from its token on.
+
+    Args:
+        matrix: `(rows, cols)` float32, finite.
+        method: 1 to 7, see `METHODS`.
+
+    Raises:
+        InputError: for another method, or values that are not finite.
+    """
+    check_method(method)
+    matrix = np.asarray(matrix, np.float32)
+    if matrix.size == 0:
+        # The 16 bytes that Kaldi reads; it writes 20 itself and then trips on them.
+        return b"CM " + _HEADER.pack(0, 0, 0, 0)
+    if not np.isfinite(matrix).all():
+        raise InputError("values that are not finite cannot be compressed.")
+    rows, cols = matrix.shape
+    if method == 1:
+        method = 2 if rows > 8 else 3
+    fixed = {4: (-32768.0, 65535.0), 6: (0.0, 255.0), 7: (0.0, 1.0)}
+    low, span = map(np.float32, fixed.get(method) or _extent(matrix))
+    header = _HEADER.pack(low, span, rows, cols)
+    if method == 2:
+        return b"CM " + header + _encode_columns(matrix, low, span)
+    if method in (3, 4):
+        return b"CM2 " + header + _steps(matrix, low, span, 65535).tobytes()
+    return b"CM3 " + header + _steps(matrix, low, span, 255).astype("u1").tobytes()
+
+
+def _extent(matrix: np.ndarray) -> tuple[np.float32, np.float32]:
+    """The least value, and how far the greatest lies above it."""
+    low, high = matrix.min(), matrix.max()
+    if low == high:
+        high = low + (np.float32(1) + np.abs(low))
+    with np.errstate(over="ignore"):
+        span = high - low
+    if not np.isfinite(span):
+        raise InputError("values further apart than float32 goes cannot be compressed.")
+    return low, span
+
+
+def _steps(
+    values: np.ndarray, low: np.float32, span: np.float32, steps: int
+) -> np.ndarray:
+    """Each value as a whole number of `steps` from `low` to `low + span`; uint16."""
+    share = np.clip((values - low) / span, np.float32(0), np.float32(1))
+    return ((share * np.float32(steps)).astype(np.float64) + 0.499).astype("<u2")
+
+
+def _encode_columns(matrix: np.ndarray, low: np.float32, span: np.float32) -> bytes:
+    """The quartile codes of all columns, then their bytes, column by column."""
+    rows, cols = matrix.shape
+    quarter = rows // 4
+    places = [0, quarter, 3 * quarter, rows - 1] if rows >= 5 else range(min(rows, 4))
+    ordered = np.sort(matrix, axis=0)[list(places)]
+    found = _steps(ordered, low, span, 65535).astype(np.int64)
+    marks = np.empty((4, cols), np.int64)
+    least = np.zeros(cols, np.int64)
+    for i, most in enumerate((65532, 65533, 65534, 65535)):
+        wanted = found[i] if i < len(found) else least
+        marks[i] = np.minimum(np.maximum(wanted, least), most)
+        least = marks[i] + 1
+    codes = marks.astype("<u2")
+    unit = span * np.float32(1.52590218966964e-05)
+    p0, p25, p75, p100 = codes.astype(np.float32) * unit + low
+
+    def part(start: np.ndarray, end: np.ndarray, first: int, steps: int) -> np.ndarray:
+        share = (matrix - start) / (end - start)
+        whole = np.trunc((share * np.float32(steps)).astype(np.float64) + 0.5)
+        return np.clip(first + whole, first, first + steps)
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        lower, middle = part(p0, p25, 0, 64), part(p25, p75, 64, 128)
+        upper = part(p75, p100, 192, 63)
+    chosen = np.where(matrix < p25, lower, np.where(matrix < p75, middle, upper))
+    chosen = np.nan_to_num(chosen, nan=0.0).astype(np.uint8)
+    return codes.T.tobytes() + chosen.T.tobytes()
