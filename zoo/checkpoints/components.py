@@ -268,6 +268,10 @@ class LinearTransform(UpdatableComponent):
             from seqzoo.datasets import tables  # not needed to read or write a model
 
             path = " ".join(options.words("ReadMatrix"))
+            if "|" in path:
+                raise ComponentError(
+                    f"<ReadMatrix> {path} is a command; a file is taken"
+                )
             self.linearity = np.asarray(tables.read_object(path, "matrix"), np.float32)
         else:
             self.linearity = _gauss(rng, stddev, self.output_dim, self.input_dim)
