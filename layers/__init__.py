@@ -1,1 +1,25 @@
 """Computes: Keras layers, losses, optimizers, samplers."""
+
+from seqzoo.layers.add_shift import AddShift
+from seqzoo.layers.affine import Affine
+from seqzoo.layers.component import Component, UpdatableComponent
+from seqzoo.layers.frame_loss import FrameLoss, mse, xent
+from seqzoo.layers.kaldi_sgd import KaldiSGD
+from seqzoo.layers.linear import Linear
+from seqzoo.layers.rescale import Rescale
+from seqzoo.layers.splice import Splice, splice_rows
+
+__all__ = [
+    "AddShift",
+    "Affine",
+    "Component",
+    "FrameLoss",
+    "KaldiSGD",
+    "Linear",
+    "Rescale",
+    "Splice",
+    "UpdatableComponent",
+    "mse",
+    "splice_rows",
+    "xent",
+]

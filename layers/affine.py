@@ -1,0 +1,118 @@
+"""Affine: x W + b, initialised and updated as nnet1 does."""
+
+import keras
+import tensorflow as tf
+
+from seqzoo.layers.component import UpdatableComponent
+
+
+@keras.saving.register_keras_serializable(package="seqzoo")
+class Affine(UpdatableComponent):
+    """A fully connected layer, `x @ kernel + bias`.
+
+    The kernel starts from a normal distribution, the bias from a uniform one of
+    the given mean and width.
+
+    Args:
+        units: width of the output.
+        param_stddev: standard deviation of the initial kernel.
+        bias_mean: centre of the initial bias.
+        bias_range: width of the initial bias; 0 starts all at `bias_mean`.
+        learn_rate_coef: times the learning rate, for the kernel; 0 freezes it.
+        bias_learn_rate_coef: the same for the bias.
+        max_norm: largest L2 norm of the weights into one unit, kept after every
+            update of `KaldiSGD`; 0 is no limit.
+        seed: of the initial values; None draws anew.
+
+    Input shape: `(..., dim)`.
+    Output shape: `(..., units)`.
+    Mask: passed on as is.
+
+    Raises:
+        ValueError: if `units` is below 1 or a width or limit is negative.
+
+    Source: Kaldi nnet1 `<AffineTransform>`, src/nnet/nnet-affine-transform.h.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        param_stddev: float = 0.1,
+        bias_mean: float = -2.0,
+        bias_range: float = 2.0,
+        learn_rate_coef: float = 1.0,
+        bias_learn_rate_coef: float = 1.0,
+        max_norm: float = 0.0,
+        seed: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ValueError(f"{self.name}: units must be at least 1, not {units}.")
+        for option, value in (
+            ("param_stddev", param_stddev),
+            ("bias_range", bias_range),
+            ("max_norm", max_norm),
+        ):
+            if value < 0:
+                raise ValueError(f"{self.name}: {option} is {value}, below 0.")
+        self.units = units
+        self.param_stddev = param_stddev
+        self.bias_mean = bias_mean
+        self.bias_range = bias_range
+        self.learn_rate_coef = learn_rate_coef
+        self.bias_learn_rate_coef = bias_learn_rate_coef
+        self.max_norm = max_norm
+        self.seed = seed
+
+    def build(self, input_shape):
+        half = self.bias_range / 2
+        bias_seed = None if self.seed is None else self.seed + 1
+        self.kernel = self.add_parameter(
+            "kernel",
+            (input_shape[-1], self.units),
+            keras.initializers.RandomNormal(0.0, self.param_stddev, self.seed),
+            learn_rate_coef=self.learn_rate_coef,
+            penalties=True,
+            max_norm=self.max_norm,
+        )
+        self.bias = self.add_parameter(
+            "bias",
+            (self.units,),
+            keras.initializers.RandomUniform(
+                self.bias_mean - half, self.bias_mean + half, bias_seed
+            ),
+            learn_rate_coef=self.bias_learn_rate_coef,
+        )
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.units)
+
+    def call(self, inputs):
+        # A shadow is the kernel in the compute type, kept beside the float32 one
+        # by the optimizer, so that no step casts the whole kernel.
+        shadow = getattr(self.kernel, "shadow", None)
+        kernel = self.kernel if shadow is None else shadow
+        kernel = tf.convert_to_tensor(kernel)
+        rows = tf.reshape(inputs, [-1, inputs.shape[-1]])
+        outputs = tf.nn.bias_add(
+            tf.matmul(rows, kernel), tf.cast(self.bias, rows.dtype)
+        )
+        if inputs.shape.rank == 2:
+            return outputs
+        return tf.reshape(
+            outputs, tf.concat([tf.shape(inputs)[:-1], [self.units]], axis=0)
+        )
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "param_stddev": self.param_stddev,
+            "bias_mean": self.bias_mean,
+            "bias_range": self.bias_range,
+            "learn_rate_coef": self.learn_rate_coef,
+            "bias_learn_rate_coef": self.bias_learn_rate_coef,
+            "max_norm": self.max_norm,
+            "seed": self.seed,
+        }

@@ -1,0 +1,68 @@
+"""The two kinds of building block that an nnet1 network is a list of."""
+
+from collections.abc import Mapping
+
+import keras
+
+
+class Component(keras.layers.Layer):
+    """A building block without trainable parameters.
+
+    A subclass writes `call(inputs)`; Keras differentiates it. Frames are the
+    last axis but one, so `(frames, dim)` and `(batch, time, dim)` both do.
+
+    Source: Kaldi nnet1 `Component`, src/nnet/nnet-component.h.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+
+class UpdatableComponent(Component):
+    """A building block with trainable parameters and their learn-rate coefficients.
+
+    `train_options` says for each weight what `KaldiSGD` multiplies the learning
+    rate with and which parts of the update rule touch it.
+
+    Source: Kaldi nnet1 `UpdatableComponent`, src/nnet/nnet-component.h.
+    """
+
+    def add_parameter(
+        self,
+        name: str,
+        shape,
+        initializer,
+        *,
+        learn_rate_coef: float = 1.0,
+        momentum: bool = True,
+        penalties: bool = False,
+        max_norm: float = 0.0,
+    ) -> keras.Variable:
+        """A weight that carries its update options.
+
+        Args:
+            name: as the file formats call it.
+            shape: of the weight.
+            initializer: Keras initializer.
+            learn_rate_coef: times the global learning rate; 0 freezes.
+            momentum: whether the optimizer's momentum applies.
+            penalties: whether its L1 and L2 penalties apply.
+            max_norm: largest L2 norm of the weights into one unit (a column);
+                0 is no limit.
+        """
+        weight = self.add_weight(
+            name=name,
+            shape=shape,
+            initializer=initializer,
+            trainable=learn_rate_coef != 0,
+        )
+        weight.learn_rate_coef = learn_rate_coef
+        weight.momentum = momentum
+        weight.penalties = penalties
+        weight.max_norm = max_norm
+        return weight
+
+    def parameters(self) -> Mapping[str, keras.Variable]:
+        """The weights by the names `info` prints."""
+        return {weight.name: weight for weight in self.weights}

@@ -1,0 +1,103 @@
+"""Frame losses with nnet1's counting: what a minibatch adds to each sum."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class FrameLoss(NamedTuple):
+    """What one minibatch contributes.
+
+    Attributes:
+        diff: `(frames, dim)`, gradient of the summed loss to the network's output
+            (to the logits for cross-entropy).
+        sums: `(4,)` float64: loss, target entropy, correct frames, frames.
+        per_class: `(4, dim)` float64, the same by target class; zeros for mse.
+    """
+
+    diff: tf.Tensor
+    sums: tf.Tensor
+    per_class: tf.Tensor
+
+
+# Kaldi's guard inside every logarithm.
+_TINY = 1e-20
+
+
+def dense_targets(ids, values, dim: int):
+    """`(frames, dim)` targets of `(frames, k)` pairs; pairs of one id add up.
+
+    Args:
+        ids: `(frames, k)` int32 class of each pair; padding has value 0.
+        values: `(frames, k)` float32.
+        dim: width of the output.
+    """
+    if ids.shape[1] == 1:
+        return tf.one_hot(ids[:, 0], dim, dtype=values.dtype) * values
+    rows = tf.repeat(tf.range(tf.shape(ids)[0]), tf.shape(ids)[1])
+    places = tf.stack([rows, tf.reshape(ids, [-1])], axis=1)
+    return tf.scatter_nd(places, tf.reshape(values, [-1]), [tf.shape(ids)[0], dim])
+
+
+def xent(logits, ids, values, weights) -> FrameLoss:
+    """Cross-entropy of softmax(logits) against target distributions.
+
+    A frame counts `w = weight * sum(its targets)`; the gradient is
+    `(softmax - target) * w`, the loss `-sum w t log y`, the entropy
+    `-sum w t log t`, and a frame is correct where both have their maximum at the
+    same class.
+
+    Args:
+        logits: `(frames, dim)` float32, before softmax.
+        ids, values: `(frames, k)` target pairs.
+        weights: `(frames,)` frame weights.
+
+    Source: Kaldi nnet1 Xent, src/nnet/nnet-loss.cc.
+    """
+    dim = logits.shape[1]
+    posteriors = tf.nn.softmax(logits)
+    weights = weights * tf.reduce_sum(values, axis=1)
+    diff = (posteriors - dense_targets(ids, values, dim)) * weights[:, tf.newaxis]
+
+    mass = weights[:, tf.newaxis] * values
+    scored = tf.gather(posteriors, ids, axis=1, batch_dims=1)
+    wanted = tf.gather(ids, tf.argmax(values, axis=1), axis=1, batch_dims=1)
+    hit = tf.argmax(logits, axis=1, output_type=tf.int32) == wanted
+    pairs = tf.stack(
+        [
+            -mass * tf.math.log(scored + _TINY),
+            -mass * tf.math.log(values + _TINY),
+            mass * tf.cast(hit, mass.dtype)[:, tf.newaxis],
+            mass,
+        ]
+    )
+    pairs = tf.reshape(tf.cast(pairs, tf.float64), [4, -1])
+    per_class = tf.transpose(
+        tf.math.unsorted_segment_sum(
+            tf.transpose(pairs), tf.reshape(ids, [-1]), num_segments=dim
+        )
+    )
+    return FrameLoss(diff, tf.reduce_sum(pairs, axis=1), per_class)
+
+
+def mse(outputs, ids, values, weights) -> FrameLoss:
+    """Half the squared distance to the targets.
+
+    The gradient is `w (y - t)`. The reported loss is `0.5 sum w (w (y - t))^2`,
+    with the weight cubed, as nnet1 reports it, and a minibatch counts
+    `int(sum w)` frames.
+
+    Args:
+        outputs: `(frames, dim)` float32.
+        ids, values: `(frames, k)` target pairs; any numbers.
+        weights: `(frames,)` frame weights.
+
+    Source: Kaldi nnet1 Mse, src/nnet/nnet-loss.cc.
+    """
+    dim = outputs.shape[1]
+    diff = outputs - dense_targets(ids, values, dim)
+    diff *= weights[:, tf.newaxis]
+    loss = 0.5 * tf.reduce_sum(tf.reduce_sum(tf.square(diff), axis=1) * weights)
+    frames = tf.floor(tf.reduce_sum(weights))
+    sums = tf.cast(tf.stack([loss, 0.0, 0.0, frames]), tf.float64)
+    return FrameLoss(diff, sums, tf.zeros([4, dim], tf.float64))

@@ -1,0 +1,70 @@
+"""Linear: x W, initialised and updated as nnet1 does."""
+
+import keras
+import tensorflow as tf
+
+from seqzoo.layers.component import UpdatableComponent
+
+
+@keras.saving.register_keras_serializable(package="seqzoo")
+class Linear(UpdatableComponent):
+    """A fully connected layer without bias, `x @ kernel`.
+
+    Args:
+        units: width of the output.
+        param_stddev: standard deviation of the normal distribution that the
+            kernel starts from.
+        learn_rate_coef: times the learning rate; 0 freezes.
+        seed: of the initial values; None draws anew.
+
+    Input shape: `(..., dim)`.
+    Output shape: `(..., units)`.
+    Mask: passed on as is.
+
+    Raises:
+        ValueError: if `units` is below 1 or `param_stddev` is negative.
+
+    Source: Kaldi nnet1 `<LinearTransform>`, src/nnet/nnet-linear-transform.h.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        param_stddev: float = 0.1,
+        learn_rate_coef: float = 1.0,
+        seed: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ValueError(f"{self.name}: units must be at least 1, not {units}.")
+        if param_stddev < 0:
+            raise ValueError(f"{self.name}: param_stddev is {param_stddev}, below 0.")
+        self.units = units
+        self.param_stddev = param_stddev
+        self.learn_rate_coef = learn_rate_coef
+        self.seed = seed
+
+    def build(self, input_shape):
+        self.kernel = self.add_parameter(
+            "kernel",
+            (input_shape[-1], self.units),
+            keras.initializers.RandomNormal(0.0, self.param_stddev, self.seed),
+            learn_rate_coef=self.learn_rate_coef,
+            penalties=True,
+        )
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.units)
+
+    def call(self, inputs):
+        return tf.tensordot(inputs, tf.convert_to_tensor(self.kernel), axes=1)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "param_stddev": self.param_stddev,
+            "learn_rate_coef": self.learn_rate_coef,
+            "seed": self.seed,
+        }

@@ -1,0 +1,222 @@
+"""FrameTrainer: epochs of minibatches of shuffled frames, several in a call."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from seqzoo import layers
+from seqzoo.zoo.training.frame_sums import FrameSums
+
+_OBJECTIVES = {"xent": layers.xent, "mse": layers.mse}
+# One call into the graph is this long: long enough that Python costs nothing,
+# short enough for a progress bar and an interrupt.
+_SECONDS_A_CALL = 0.5
+
+
+class FrameTrainer:
+    """Trains and scores a list of layers on frames.
+
+    Args:
+        net: layers from spliced, normalised frames to the output. For `xent` the
+            last is a Softmax, which the loss takes over.
+        objective: `xent` or `mse`.
+        optimizer: a `KaldiSGD`.
+        minibatch_size: frames.
+        report_frames: frames between two entries of the progress vector.
+
+    Raises:
+        ValueError: unknown objective, or `xent` without Softmax at the end.
+    """
+
+    def __init__(
+        self,
+        net: Sequence[keras.layers.Layer],
+        objective: str,
+        optimizer: layers.KaldiSGD,
+        minibatch_size: int = 256,
+        report_frames: int = 1_800_000,
+    ):
+        if objective not in _OBJECTIVES:
+            raise ValueError(
+                f"objective {objective!r} is unknown; xent and mse are taken."
+            )
+        body = list(net)
+        if objective == "xent":
+            if not isinstance(body[-1], keras.layers.Softmax):
+                raise ValueError(
+                    f"xent needs a network that ends in <Softmax>, not in "
+                    f"{body[-1].name}; or train with objective mse."
+                )
+            body = body[:-1]
+        self.net = list(net)
+        self.objective = objective
+        self.optimizer = optimizer
+        self.minibatch_size = minibatch_size
+        self.report_frames = report_frames
+        self.traces = 0
+        self._body = body
+        self._loss = _OBJECTIVES[objective]
+        self._dim = body[-1].dims[1] if hasattr(body[-1], "dims") else None
+        self.variables = [v for layer in body for v in layer.trainable_variables]
+        optimizer.build(self.variables)
+        self._minibatches_a_call = 1
+
+    def train(
+        self,
+        fillings: tf.data.Dataset,
+        on_call: Callable[[FrameSums], Any] | None = None,
+        on_edge: Callable[[str, dict[str, tf.Tensor]], Any] | None = None,
+    ) -> FrameSums:
+        """One epoch.
+
+        Args:
+            fillings: of `datasets.frames.randomize`.
+            on_call: told the sums so far, about twice a second.
+            on_edge: told `"first"` and `"last"` with the rows of the first and the
+                last minibatch, before they are learnt.
+        """
+        return self._run(fillings, self._train_range, on_call, on_edge)
+
+    def evaluate(
+        self,
+        fillings: tf.data.Dataset,
+        on_call: Callable[[FrameSums], Any] | None = None,
+    ) -> FrameSums:
+        """One pass without learning."""
+        return self._run(fillings, self._evaluate_range, on_call, None)
+
+    def _run(self, fillings, run_range, on_call, on_edge) -> FrameSums:
+        sums = None
+        ahead = iter(fillings)
+        rows = next(ahead, None)
+        while rows is not None:
+            following = next(ahead, None)
+            if sums is None:
+                sums = FrameSums(self.objective, self._width(), self.report_frames)
+                if on_edge is not None:
+                    on_edge("first", self._minibatch(rows, 0))
+            count = -(-int(rows["weights"].shape[0]) // self.minibatch_size)
+            edge = following is None and on_edge is not None
+            self._run_filling(
+                rows, 0, count - 1 if edge else count, run_range, sums, on_call
+            )
+            if edge:
+                on_edge("last", self._minibatch(rows, count - 1))
+                self._run_filling(rows, count - 1, count, run_range, sums, on_call)
+            rows = following
+        return sums or FrameSums(self.objective, self._width(), self.report_frames)
+
+    def _run_filling(self, rows, start, count, run_range, sums, on_call) -> None:
+        while start < count:
+            stop = min(start + self._minibatches_a_call, count)
+            begun = time.perf_counter()
+            minibatch_sums, per_class = run_range(
+                rows, tf.constant(start), tf.constant(stop)
+            )
+            sums.add(minibatch_sums.numpy(), per_class.numpy())
+            seconds = (time.perf_counter() - begun) / (stop - start)
+            # At most doubled, so that the first call, which traces, misleads little.
+            self._minibatches_a_call = int(
+                np.clip(_SECONDS_A_CALL / seconds, 1, 2 * self._minibatches_a_call)
+            )
+            start = stop
+            if on_call is not None:
+                on_call(sums)
+
+    def _width(self) -> int:
+        return int(self.net[-1].dims[1])
+
+    def _minibatch(self, rows, number):
+        begin = number * self.minibatch_size
+        return {k: v[begin : begin + self.minibatch_size] for k, v in rows.items()}
+
+    def forward(self, inputs: tf.Tensor, training: bool) -> list[tf.Tensor]:
+        """The output of each layer, the last in float32."""
+        outputs = []
+        x = inputs
+        for layer in self._body:
+            x = layer(x, training=training) if _has_training(layer) else layer(x)
+            outputs.append(x)
+        outputs[-1] = tf.cast(outputs[-1], tf.float32)
+        return outputs
+
+    @tf.function(reduce_retracing=True)
+    def _train_range(self, rows, start, stop):
+        self.traces += 1
+        sources = [_source(variable) for variable in self.variables]
+
+        def learn(batch):
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(sources)
+                output = self.forward(batch["inputs"], training=True)[-1]
+            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
+            gradients = tape.gradient(output, sources, output_gradients=loss.diff)
+            frames = tf.shape(batch["weights"])[0]
+            self.optimizer.apply_frames(gradients, self.variables, frames)
+            return loss
+
+        return self._range(learn, rows, start, stop)
+
+    @tf.function(reduce_retracing=True)
+    def _evaluate_range(self, rows, start, stop):
+        self.traces += 1
+
+        def score(batch):
+            output = self.forward(batch["inputs"], training=False)[-1]
+            return self._loss(output, batch["ids"], batch["values"], batch["weights"])
+
+        return self._range(score, rows, start, stop)
+
+    def _range(self, step, rows, start, stop):
+        sums = tf.TensorArray(tf.float64, stop - start, element_shape=[4])
+        per_class = tf.zeros([4, self._width()], tf.float64)
+
+        def one(number, sums, per_class):
+            loss = step(self._minibatch(rows, number))
+            sums = sums.write(number - start, loss.sums)
+            return number + 1, sums, per_class + loss.per_class
+
+        _, sums, per_class = tf.while_loop(
+            lambda number, *_: number < stop,
+            one,
+            (start, sums, per_class),
+            parallel_iterations=1,
+        )
+        return sums.stack(), per_class
+
+
+def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:
+    """Makes layers compute in bfloat16 with float32 weights.
+
+    Each `Affine` gets a bfloat16 copy of its kernel, kept up to date by the
+    optimizer, instead of casting the kernel at every step.
+    """
+    for layer in net:
+        layer.dtype_policy = keras.DTypePolicy("mixed_bfloat16")
+        if isinstance(layer, layers.Affine):
+            layer.kernel.shadow = tf.Variable(
+                tf.cast(layer.kernel.value, tf.bfloat16), trainable=False
+            )
+
+
+def refresh_shadows(net: Sequence[keras.layers.Layer]) -> None:
+    """Brings the bfloat16 copies up to date after weights were set by hand."""
+    for layer in net:
+        for weight in layer.weights:
+            shadow = getattr(weight, "shadow", None)
+            if shadow is not None:
+                shadow.assign(tf.cast(weight.value, shadow.dtype))
+
+
+def _source(variable: keras.Variable) -> tf.Variable:
+    """What the network's graph reads of a weight, to differentiate by."""
+    shadow = getattr(variable, "shadow", None)
+    return variable.value if shadow is None else shadow
+
+
+def _has_training(layer: keras.layers.Layer) -> bool:
+    return isinstance(layer, keras.layers.Dropout)
