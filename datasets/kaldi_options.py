@@ -29,7 +29,7 @@ def parse(options: type[T], text: str) -> T:
     types = typing.get_type_hints(options)
     names = [f.name for f in dataclasses.fields(options)]  # type: ignore[arg-type]
     given: dict[str, Any] = {}
-    for word in shlex.split(text):
+    for word in _words(text):
         flag, equals, value = word.partition("=")
         name = flag.removeprefix("--").replace("-", "_")
         if not flag.startswith("--") or name not in names:
@@ -44,6 +44,13 @@ def parse(options: type[T], text: str) -> T:
                 f"options {text!r}: {word!r} holds {value!r}, but {flag} takes {kind}."
             ) from None
     return options(**given)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"options {text!r}: {error}.") from None
 
 
 def _convert(kind: type, value: str) -> Any:
