@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from seqzoo.datasets import kaldi_options, tables
 from seqzoo.datasets.errors import InputError
+from seqzoo.datasets.scp_table import open_table, read_table
 
 _LOG = logging.getLogger(__name__)
 
@@ -96,10 +97,10 @@ def compute(
         `(key, stats)`, `stats` as `accumulate` gives them.
     """
     if spk2utt is None:
-        for key, feats in tables.read(feats_rspecifier, "matrix"):
+        for key, feats in read_table(feats_rspecifier, "matrix"):
             yield key, accumulate(feats)
         return
-    table = tables.RandomAccess(feats_rspecifier, "matrix")
+    table = open_table(feats_rspecifier, "matrix")
     for speaker, utterances in tables.read(spk2utt, "tokens"):
         stats = None
         for utt in utterances:
@@ -121,7 +122,7 @@ def compute_global(feats_rspecifier: str) -> NDArray[np.float64]:
         InputError: there are no features.
     """
     stats = None
-    for _, feats in tables.read(feats_rspecifier, "matrix"):
+    for _, feats in read_table(feats_rspecifier, "matrix"):
         stats = accumulate(feats, stats)
     if stats is None:
         raise InputError(f"{feats_rspecifier}: no features, so no statistics of them.")

@@ -36,7 +36,7 @@ def add_deltas(
 
     The first derivative is the regression slope, `sum_j j x[t + j] / sum_j j^2` for
     `j` in `-window..window`; the next is the slope of the slope. Past an end the frame
-    at that end repeats, for every order, whatever the order.
+    at that end repeats, for the slopes of slopes too.
 
     Args:
         feats: `(time, dim)`.

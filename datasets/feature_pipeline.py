@@ -24,7 +24,7 @@ class FeaturePipeline:
     """What copy-feats, apply-cmvn and add-deltas do one after the other.
 
     Iterating gives `(key, feats)`, `feats` float32 `(time, dim)`, in the order of the
-    table. An utterance without statistics is passed over with a warning.
+    table. An utterance without frames or statistics is passed over with a warning.
 
     Args:
         feats_rspecifier: features.
@@ -120,6 +120,10 @@ class FeaturePipeline:
     def __iter__(self) -> Iterator[tuple[str, NDArray[np.float32]]]:
         self.num_done = self.num_errors = 0
         for key, feats in self._read():
+            if not len(feats):
+                _LOG.warning("%s, no frames", key)
+                self.num_errors += 1
+                continue
             try:
                 feats = self._normalise(key, feats)
                 if feats is not None and self.delta_opts is not None:

@@ -108,7 +108,8 @@ class Utterances:
         num_read = 0
         for key, feats in self.feats:
             num_read += 1
-            first = first or (key, feats.shape[1])
+            if len(feats):  # an empty matrix has no dimension either
+                first = first or (key, feats.shape[1])
             if key not in self._targets:
                 _LOG.warning("%s, missing targets", key)
                 self.no_targets += 1
@@ -126,9 +127,11 @@ class Utterances:
             raise InputError(self._nothing(num_read))
 
     def _join(
-        self, key: str, feats: NDArray[np.float32], first: tuple[str, int]
+        self, key: str, feats: NDArray[np.float32], first: tuple[str, int] | None
     ) -> Utterance | None:
         """The utterance; None if its weight is 0."""
+        if first is None or not len(feats):
+            raise _PassedOver(f"{key}, no frames")
         if self._frame_weights is not None and key not in self._frame_weights:
             raise _PassedOver(f"{key}, missing frame weights")
         if self._utt_weights is not None and key not in self._utt_weights:

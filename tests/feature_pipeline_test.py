@@ -112,6 +112,16 @@ def test_a_pipe_is_read_once(corpus):
     assert not FeaturePipeline("ark:-").replayable
 
 
+def test_an_utterance_without_frames(corpus, caplog):
+    with tables.Writer("ark:some.ark", "matrix") as writer:
+        writer.write("z", np.zeros((0, 0), np.float32))
+        writer.write("a1", corpus["a1"])
+    pipeline = FeaturePipeline("ark:some.ark", None, "global", None, "--delta-order=1")
+    assert [utt for utt, _ in pipeline] == ["a1"]
+    assert pipeline.num_errors == 1
+    assert caplog.messages == ["z, no frames"]
+
+
 def test_options_without_use(corpus):
     with pytest.raises(InputError, match="cmvn_opts is given without cmvn"):
         FeaturePipeline("scp:feats.scp", "--norm-means=true")

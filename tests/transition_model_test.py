@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from seqzoo.datasets import transition_model
+from seqzoo.datasets import prompts, transition_model
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.kaldi_objects import ObjectReader
 
@@ -25,6 +25,16 @@ def test_golden_kaldi_transition_models(name):
     np.testing.assert_array_equal(model.is_self_loop[1:], [True, False] * 8)
     assert (model.num_tids, model.num_pdfs) == (16, 8)
     assert model.tid_to_pdf[0] == model.tid_to_phone[0] == -1
+
+
+def test_the_model_of_the_prompts():
+    model = transition_model.read(f"{prompts.path('en')}/lattices/trans.mdl")
+    pdfs = np.arange(117)
+    np.testing.assert_array_equal(model.tid_to_pdf[2 * pdfs + 1], pdfs)
+    np.testing.assert_array_equal(model.tid_to_pdf[2 * pdfs + 2], pdfs)
+    np.testing.assert_array_equal(model.tid_to_phone[2 * pdfs + 1], pdfs // 3 + 1)
+    assert model.is_self_loop[2 * pdfs + 1].all()
+    assert not model.is_self_loop[2 * pdfs + 2].any()
 
 
 TUPLES = """<TransitionModel>

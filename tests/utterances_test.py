@@ -149,6 +149,13 @@ def test_long_and_empty_utterances_are_passed_over(caplog):
     assert caplog.messages == ["b, 4 frames, over the limit of 3", "c, no frames"]
 
 
+def test_an_empty_matrix_in_front_says_nothing_about_the_dimension():
+    empty = np.zeros((0, 0), np.float32)
+    utterances = joined({"a": empty, "b": feats(2)}, {"a": [], "b": [0, 0]})
+    assert [utterance.key for utterance in utterances] == ["b"]
+    assert utterances.other_errors == 1
+
+
 def test_utterances_of_weight_zero_count_nowhere():
     utterances = joined(
         {"a": feats(2), "b": feats(2)},
