@@ -28,7 +28,7 @@ setuptools.setup(
     package_dir={f"seqzoo.{folder}": folder for folder in FOLDERS},
     package_data={
         **{f"seqzoo.{folder}": ["py.typed"] for folder in FOLDERS},
-        "seqzoo.datasets": ["py.typed", "prompts/**/*"],
+        "seqzoo.datasets": ["py.typed", "corpora/**/*"],
     },
     install_requires=[
         "absl-py>=2.1",
@@ -45,6 +45,7 @@ setuptools.setup(
             "kaldi_native_io",
             "mypy",
             "pytest",
+            "pytest-xdist",
             "ruff",
         ],
         "io": ["tensorflow==2.17.*", "tensorflow-io==0.37.1"],
