@@ -137,9 +137,19 @@ class ScpTable(Mapping[str, Any]):
 def open_table(
     rspecifier: str, kind: str = "matrix", *, double: bool = False
 ) -> ScpTable | tables.RandomAccess:
-    """Values by key (`in`, `[]`, `get`), of an archive or an scp."""
-    if specifiers.rspecifier(rspecifier).script:
+    """Values by key (`in`, `[]`, `get`), of an archive or an scp.
+
+    They can be asked for again and again, pass after pass; so of the options of an
+    archive, `o` and `cs`, which forget what was asked for, are left out.
+    """
+    spec = specifiers.rspecifier(rspecifier)
+    if spec.script:
         return ScpTable(rspecifier, kind, double=double)
+    if spec.once or spec.called_sorted:
+        options = [
+            name for name, on in (("s", spec.sorted), ("p", spec.permissive)) if on
+        ]
+        rspecifier = f"{','.join(['ark', *options])}:{spec.name}"
     return tables.RandomAccess(rspecifier, kind, double=double)
 
 

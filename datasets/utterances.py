@@ -37,18 +37,18 @@ class Utterance:
 class Utterances:
     """Features with their targets and weights, in the order of the features.
 
-    An utterance is passed over, and counted, when
+    An utterance is passed over, with a warning, and counted, when
     - it has no targets (`no_targets`);
-    - it has no frame weights or no utterance weight though such are given, is longer
-      than `max_frames`, or its parts differ in length by `length_tolerance` frames or
-      more (`other_errors`; each with a warning);
-    - its utterance weight is 0 (not counted anywhere).
+    - it has no frame weights or no utterance weight though such are given, has no
+      frames or more than `max_frames`, or its parts differ in length by
+      `length_tolerance` frames or more (`other_errors`);
+    - its utterance weight is 0 (without a warning, and counted nowhere).
     Parts that differ by less are cut to the shortest. Frame weights are multiplied by
     the utterance weight.
 
     Args:
         feats: `(key, matrix)` pairs, a `FeaturePipeline`; or a features rspecifier.
-        targets: labels or posteriors by utterance: an rspecifier of int vectors or of
+        targets: labels or posteriors by utterance: an rspecifier of int vectors, of
             posteriors or of matrices, told apart by their content, or a mapping.
         frame_weights: rspecifier of a vector for each utterance, or a mapping.
         utt_weights: rspecifier of a number for each utterance, or a mapping.

@@ -86,3 +86,11 @@ def test_either_form(corpus):
     for rspecifier in (f"scp:{corpus}", "ark:corpus/sub/x.ark"):
         assert scp_table.open_table(rspecifier)["d"][0, 0] == 2
         assert [key for key, _ in scp_table.read_table(rspecifier)] == KEYS
+
+
+@pytest.mark.parametrize("options", ["", ",o", ",s,cs", ",o,p"])
+def test_a_table_can_be_asked_again(tmp_path, options):
+    (tmp_path / "t").write_text("a 1\nb 2\n")
+    table = scp_table.open_table(f"ark{options}:{tmp_path}/t", "token")
+    for key, value in ["a1", "b2", "a1", "b2"]:
+        assert key in table and table[key] == value
