@@ -35,11 +35,19 @@ def test_a_posterior_of_one_frame(tmp_path, content):
     assert table["a"].frames() == [[(3, 0.5), (4, -2.5)]]
 
 
-def test_the_line_of_an_autoencoder_and_of_a_soft_target(tmp_path):
-    line = "utt1 [ 0 0.9991834 64 0.0008166544 ] [ 1 1 ] [ 0 1 ] \n"
+def test_a_posterior_of_thirteen_frames(tmp_path):
+    line = (
+        "utt1 [ 0 0.9991834 64 0.0008166544 ] [ 1 1 ] [ 0 1 ] [ 111 1 ] [ 0 1 ] "
+        "[ 63 1 ] [ 0 1 ] [ 135 1 ] [ 0 1 ] [ 162 1 ] [ 0 1 ] "
+        "[ 1 0.9937257 12 0.006274292 ] [ 0 1 ]\n"
+    )
     post = TargetTable(text(tmp_path, line))["utt1"]
-    assert len(post) == 3
-    np.testing.assert_allclose(post.values[:2].sum(), 1, rtol=1e-6)
+    assert len(post) == 13
+    assert post.frames()[11] == [
+        (1, pytest.approx(0.9937257)),
+        (12, pytest.approx(0.006274292)),
+    ]
+    np.testing.assert_allclose(post.to_dense(163).sum(1), 1, rtol=1e-6)
 
 
 @pytest.mark.parametrize("value", [[0, 2, 1], [0, 0, 0], [1, 1, 0], [2, 2], [7], []])
