@@ -59,7 +59,11 @@ def test_text_that_is_no_prototype(text, message):
     [
         ("<Sigmoid> <InputDim> 2", "p:1: <OutputDim> is missing."),
         ("<Sigmoid> <InputDim> x <OutputDim> 2", "takes a whole number, not 'x'."),
-        ("<Sigmoid> <InputDim> 0 <OutputDim> 0", "1 is the least"),
+        ("<Sigmoid> <InputDim> 0 <OutputDim> 0", "are 0 and 0; 1 to "),
+        (
+            "<LinearTransform> <InputDim> 99999 <OutputDim> 99999",
+            "a matrix of 99999 x 99999 is too large",
+        ),
         ("<Sigmoid> <InputDim> 2 <OutputDim> 3", "must be equal"),
         ("<Sigmoit> <InputDim> 2 <OutputDim> 2", "did you mean <Sigmoid>?"),
         ("<Zzz> <InputDim> 2 <OutputDim> 2", "supported: <AddShift>, "),
@@ -156,3 +160,21 @@ def test_a_network_of_six_hidden_layers():
     assert nnet.num_parameters() == 28_790_058
     assert len(nnet.components) == 14
     assert isinstance(nnet.components[-1], components.Softmax)
+
+
+def test_damaged_prototypes_are_input_errors_and_nothing_else():
+    proto = make_proto.make_nnet_proto(6, 3, 1, 4, with_dropout=True, proto_head=True)
+    rng = np.random.default_rng(3)
+    refused = 0
+    for _ in range(500):
+        words = proto.split(" ")
+        for _ in range(rng.integers(1, 3)):
+            place = int(rng.integers(len(words)))
+            other = words[int(rng.integers(len(words)))]
+            words[place] = ("", other, "-1", "x", words[place][:-1])[rng.integers(5)]
+        try:
+            initialize(" ".join(words))
+        except InputError as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert refused > 200

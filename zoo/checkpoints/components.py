@@ -8,6 +8,7 @@ all readers and writers; docs/adding_a_component.md adds one in 15 lines.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -211,10 +212,8 @@ class AffineTransform(UpdatableComponent):
         self.bias_learn_rate_coef = _float32(options.number("BiasLearnRateCoef", 1.0))
         self.max_norm = _float32(options.number("MaxNorm", 0.0))
         self.linearity = _gauss(rng, stddev, self.output_dim, self.input_dim)
-        self.bias = rng.uniform(self.output_dim)
-        self.bias -= np.float32(0.5)
-        self.bias *= np.float32(width)
-        self.bias += np.float32(mean)
+        drawn = rng.uniform(self.output_dim).astype(np.float64) - 0.5
+        self.bias = (mean + drawn * width).astype(np.float32)
 
     def check(self) -> None:
         check_shape(self, "linearity", self.output_dim, self.input_dim)
@@ -233,6 +232,8 @@ class AffineTransform(UpdatableComponent):
 
 
 def _gauss(rng: Draws, stddev: float, *shape: int) -> np.ndarray:
+    if math.prod(shape) >= 2**31:
+        raise ComponentError(f"a matrix of {_shape(shape)} is too large")
     weights = rng.gauss(*shape)
     weights *= np.float32(stddev)
     return weights

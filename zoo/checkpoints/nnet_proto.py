@@ -195,9 +195,9 @@ def initialize(
             known = f"did you mean {near[0]}?" if near else components.supported_text()
             raise options.error(f"{marker} is not supported; {known}") from None
         inputs, outputs = options.integer("InputDim"), options.integer("OutputDim")
-        if inputs < 1 or outputs < 1:
+        if not (0 < inputs < 2**31 and 0 < outputs < 2**31):
             raise options.error(
-                f"dimensions are {inputs} and {outputs}; 1 is the least"
+                f"dimensions are {inputs} and {outputs}; 1 to {2**31 - 1} are taken"
             )
         if nnet.components and inputs != nnet.output_dim:
             raise options.error(
