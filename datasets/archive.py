@@ -1,13 +1,16 @@
 """An archive: keys and objects, one after the other."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from seqzoo.datasets import files, table_values
+import numpy as np
+
+from seqzoo.datasets import compressed_matrix, files, table_values
 from seqzoo.datasets.byte_reader import ByteReader
 from seqzoo.datasets.kaldi_objects import ObjectReader
 
-_PLAIN_KEY = re.compile(rb"([!-~]+) (\0B)?(?=[^ ])")
+_BINARY_ENTRY = re.compile(rb"([!-~]{1,200}) \0B(?=(CM )?)")
 _CONTROL = re.compile(rb"[\0-\x1f\x7f]")
 
 
@@ -22,6 +25,7 @@ class Archive:
 
     def __init__(self, name: str, kind: str, chunk: int | None = None):
         self._bytes = files.open_input(name, chunk=chunk)
+        self.compressed = False  # Whether the next object is known to be a CM.
         self._bracketed = kind in ("matrix", "vector", "posterior", "any")
         self.reader = ObjectReader(self._bytes, self._bytes.name, binary=False)
 
@@ -38,6 +42,13 @@ class Archive:
     def next_key(self) -> str | None:
         """The next key, None at the end; `reader` stands at its value then."""
         source, reader = self._bytes, self.reader
+        found = source.match(_BINARY_ENTRY, 206)
+        if found is not None:  # The usual case, in one step.
+            source.key = key = found[1].decode()
+            reader.binary = True
+            self.compressed = found[2] is not None
+            return key
+        self.compressed = False
         source.key = None
         reader.binary = False
         source.skip_space()
@@ -78,6 +89,10 @@ class Archive:
             source.fail("the file ends after the key.", at)
         reader.start()
         return key
+
+    def compressed_run(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Entries that can be decoded faster together; perhaps none."""
+        return compressed_matrix.read_run(self._bytes)
 
 
 def read_one(source: ByteReader, kind: str, double: bool) -> Any:

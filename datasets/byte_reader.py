@@ -12,7 +12,16 @@ from seqzoo.datasets.errors import InputError
 _SPACE = re.compile(rb"[ \t\r\n\f\v]*")
 _WORD = re.compile(rb"[^ \t\r\n\f\v]*")
 _PIECE = 1 << 24
-CHUNK = 1 << 16
+CHUNK = 1 << 18
+_LITTLE = 1 << 12
+
+What = str | tuple[int, int]  # What is being read: its name, or a matrix's shape.
+
+
+def _named(what: What) -> str:
+    if isinstance(what, str):
+        return what
+    return f"a matrix of {what[0]} rows x {what[1]} columns"
 
 
 class ByteReader:
@@ -47,7 +56,7 @@ class ByteReader:
         self._stream = stream
         self._read = getattr(stream, "read1", stream.read)
         self._readinto = getattr(stream, "readinto", None)
-        self._chunk = chunk
+        self._chunk = self._most = chunk
         self._buffer = b""
         self._pos = 0
         self._start = start  # the offset of _buffer[0]
@@ -115,6 +124,7 @@ class ByteReader:
         pieces = [self._buffer[self._pos :]]
         while have < want:
             piece = self._pull(max(self._chunk, want - have))
+            self._chunk = min(2 * self._chunk, self._most)
             if not piece:
                 break
             pieces.append(piece)
@@ -145,16 +155,16 @@ class ByteReader:
         self.ensure(n)
         return self._buffer[self._pos : self._pos + n]
 
-    def check(self, n: int, what: str) -> None:
+    def check(self, n: int, what: What) -> None:
         """Fails if the file is known to be too short for `n` more bytes."""
         left = self.remaining()
         if left is not None and n > left:
             self.fail(
-                f"{what} takes {n} bytes, but only {left} are left; "
+                f"{_named(what)} takes {n} bytes, but only {left} are left; "
                 "the file is cut short or damaged."
             )
 
-    def take(self, n: int, what: str = "the object") -> bytes:
+    def take(self, n: int, what: What = "the object") -> bytes:
         """Exactly `n` bytes."""
         pos = self._pos
         if pos + n > len(self._buffer):
@@ -162,34 +172,40 @@ class ByteReader:
             if not self.ensure(n):
                 left = len(self._buffer) - self._pos
                 self.fail(
-                    f"{what} takes {n} bytes, but only {left} are left; "
+                    f"{_named(what)} takes {n} bytes, but only {left} are left; "
                     "the file is cut short or damaged."
                 )
             pos = self._pos
         self._pos = pos + n
         return self._buffer[pos : pos + n]
 
-    def array(self, dtype: Any, count: int, what: str = "the object") -> np.ndarray:
-        """`count` numbers as a fresh 1-D array."""
+    def array(
+        self, dtype: Any, count: int, what: What = "the object", fresh: bool = True
+    ) -> np.ndarray:
+        """`count` numbers as a 1-D array; read-only perhaps, unless `fresh`."""
         dtype = np.dtype(dtype)
         n = count * dtype.itemsize
         pos = self._pos
         have = len(self._buffer) - pos
+        if have < n < self._most // 4 and self.ensure(n):
+            pos, have = self._pos, n
         if n <= have:
             self._pos = pos + n
-            return np.frombuffer(self._buffer, dtype, count, pos).copy()
+            found = np.frombuffer(self._buffer, dtype, count, pos)
+            return found.copy() if fresh else found
         self.check(n, what)
         if self.size is None or self._readinto is None:
             return np.frombuffer(bytearray(self.take(n, what)), dtype)
         out = np.empty(count, dtype)
         view = memoryview(out.data).cast("B")
         view[:have] = self._buffer[pos:]
+        self._chunk = min(_LITTLE, self._most)  # What follows may be as big.
         self._start += len(self._buffer)
         self._buffer, self._pos = b"", 0
         while have < n:
             got = self._readinto(view[have : have + (1 << 30)])
             if not got:
-                self.fail(f"{what} ends too early; the file changed while it was read.")
+                self.fail(f"{_named(what)} ends early; the file changed meanwhile.")
             have += got
             self._start += got
         return out
@@ -216,7 +232,23 @@ class ByteReader:
             self._pos = place
             return
         self._stream.seek(offset)
+        self._chunk = min(_LITTLE, self._most)
         self._buffer, self._pos, self._start = b"", 0, offset
+
+    def buffered(self) -> int:
+        """Bytes that are in the buffer already."""
+        return len(self._buffer) - self._pos
+
+    def match(
+        self, pattern: re.Pattern[bytes], ahead: int, only_buffered: bool = False
+    ) -> re.Match[bytes] | None:
+        """Passes over `pattern`, which takes at most `ahead` bytes, if it is next."""
+        if self._pos + ahead > len(self._buffer) and not only_buffered:
+            self.ensure(ahead)
+        found = pattern.match(self._buffer, self._pos)
+        if found is not None:
+            self._pos = found.end()
+        return found
 
     def skip_space(self) -> None:
         """Passes over white space, newlines too."""
@@ -225,7 +257,7 @@ class ByteReader:
             if self._pos < len(self._buffer) or not self.ensure(1):
                 return
 
-    def word(self, limit: int = CHUNK) -> bytes:
+    def word(self, limit: int = 1 << 16) -> bytes:
         """Bytes up to white space or the end; the white space stays."""
         seen = 0
         while True:

@@ -1,5 +1,6 @@
 """Kaldi's basic types, one after the other, in a binary or a text stream."""
 
+import re
 import struct
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -12,8 +13,10 @@ _INT = struct.Struct("<bi")
 _FLOAT = struct.Struct("<bf")
 _DOUBLE = struct.Struct("<bd")
 _TWO_INTS = struct.Struct("<bibi")
+_TWO_RAW = struct.Struct("<ii")
+_FLOAT_MATRIX = re.compile(rb"FM \x04(.{4})\x04(.{4})", re.DOTALL)
+_F4 = np.dtype("<f4")
 _RAW_COUNT = struct.Struct("<bi")
-_ROW_ENDS = (b"\n", b";")
 MATRIX_TOKENS = ("FM", "DM", "CM", "CM2", "CM3")
 VECTOR_TOKENS = ("FV", "DV")
 _NAMES = {
@@ -209,6 +212,19 @@ class ObjectReader:
             f"expected a matrix ({', '.join(MATRIX_TOKENS)}), found {describe(token)}.",
             at,
         )
+
+    def plain_matrix(self, double: bool = False) -> np.ndarray | None:
+        """A binary float matrix in one step, if one stands here; else None, and
+        nothing is consumed."""
+        found = self.bytes.match(_FLOAT_MATRIX, 13)
+        if found is None:
+            return None
+        rows, cols = _TWO_RAW.unpack(found[1] + found[2])
+        if rows <= 0 or cols <= 0:
+            self.bytes.seek(self.bytes.offset - 13)
+            return None
+        matrix = self.bytes.array(_F4, rows * cols, (rows, cols)).reshape(rows, cols)
+        return _cast(matrix, True) if double else matrix
 
     def read_shape(self) -> tuple[int, int]:
         """The rows and columns of a matrix, passing over its data."""

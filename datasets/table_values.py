@@ -43,6 +43,10 @@ def check_kind(kind: str) -> None:
 
 def read(reader: ObjectReader, kind: str, double: bool = False) -> Any:
     """The value that stands next; `reader.start()` has been called."""
+    if kind == "matrix" and reader.binary:
+        plain = reader.plain_matrix(double)
+        if plain is not None:
+            return plain
     if kind == "any":
         kind = _guess(reader)
     elif kind in ("token", "tokens"):
@@ -184,8 +188,8 @@ def _read_ints(reader: ObjectReader) -> np.ndarray:
     count = reader.read_int32()
     if count < 0:
         reader.fail(f"an integer vector of {count}; it is damaged.", at)
-    body = reader.bytes.take(5 * count, f"an integer vector of {count}")
-    records = np.frombuffer(body, _INT_RECORD)
+    what = f"an integer vector of {count}"
+    records = reader.bytes.array(_INT_RECORD, count, what, fresh=False)
     if (records["size"] != 4).any():
         reader.fail(
             f"an integer vector of {count} holds other things than int32 "

@@ -69,7 +69,8 @@ def read(
     def value(reader: ObjectReader) -> Any:
         return table_values.read(reader, kind, double)
 
-    return _read(spec, value, scp.cut, allow_pipes, kind)
+    together = kind == "matrix" and not double
+    return _read(spec, value, scp.cut, allow_pipes, kind, together=together)
 
 
 def shapes(
@@ -96,12 +97,15 @@ def _read(
     allow_pipes: bool,
     kind: str,
     chunk: int | None = None,
+    together: bool = False,
 ) -> Iterator[tuple[str, Any]]:
     if not spec.script:
         with Archive(spec.name, kind, chunk) as archive:
             try:
                 while (key := archive.next_key()) is not None:
                     yield key, value(archive.reader)
+                    if together and archive.compressed:
+                        yield from archive.compressed_run()
             except InputError as error:
                 if not spec.permissive:
                     raise
