@@ -74,10 +74,12 @@ class KaldiDraws:
 
     def uniform(self, *shape: int) -> np.ndarray:
         words = self._words(int(np.prod(shape)))
-        return ((words + 1.0) / (2.0**31 + 1)).astype(np.float32).reshape(shape)
+        return (words.astype(np.float32) / np.float32(2**31)).reshape(shape)
 
     def gauss(self, *shape: int) -> np.ndarray:
-        pairs = self.uniform(*shape, 2)
+        words = self._words(2 * int(np.prod(shape)))
+        # Never 0 nor 1, unlike `uniform`, and divided before it is rounded.
+        pairs = ((words + 1.0) / (2.0**31 + 1)).astype(np.float32).reshape(*shape, 2)
         log = _as_in_c("logf", np.log, pairs[..., 0], 0.33)
         angle = (2 * np.pi * pairs[..., 1].astype(np.float64)).astype(np.float32)
         return np.sqrt(-2 * log) * _as_in_c("cosf", np.cos, angle, 0.07)
