@@ -42,10 +42,10 @@ def dense_targets(ids, values, dim: int):
 def xent(logits, ids, values, weights) -> FrameLoss:
     """Cross-entropy of softmax(logits) against target distributions.
 
-    A frame counts `w = weight * sum(its targets)`; the gradient is
+    A frame has weight `w = weight * sum(its targets)`; the gradient is
     `(softmax - target) * w`, the loss `-sum w t log y`, the entropy
-    `-sum w t log t`, and a frame is correct where both have their maximum at the
-    same class.
+    `-sum w t log t`, the count of frames `sum w t`, and a frame is `w` times correct
+    where both have their maximum at the same class.
 
     Args:
         logits: `(frames, dim)` float32, before softmax.
@@ -61,23 +61,25 @@ def xent(logits, ids, values, weights) -> FrameLoss:
 
     mass = weights[:, tf.newaxis] * values
     scored = tf.gather(posteriors, ids, axis=1, batch_dims=1)
-    wanted = tf.gather(ids, tf.argmax(values, axis=1), axis=1, batch_dims=1)
-    hit = tf.argmax(logits, axis=1, output_type=tf.int32) == wanted
     pairs = tf.stack(
         [
             -mass * tf.math.log(scored + _TINY),
             -mass * tf.math.log(values + _TINY),
-            mass * tf.cast(hit, mass.dtype)[:, tf.newaxis],
             mass,
-        ]
+        ],
+        axis=-1,
     )
-    pairs = tf.reshape(tf.cast(pairs, tf.float64), [4, -1])
-    per_class = tf.transpose(
-        tf.math.unsorted_segment_sum(
-            tf.transpose(pairs), tf.reshape(ids, [-1]), num_segments=dim
-        )
-    )
-    return FrameLoss(diff, tf.reduce_sum(pairs, axis=1), per_class)
+    wanted = tf.gather(ids, tf.argmax(values, axis=1), axis=1, batch_dims=1)
+    hit = tf.argmax(logits, axis=1, output_type=tf.int32) == wanted
+    correct = weights * tf.cast(hit, weights.dtype)
+
+    def by_class(numbers, classes):
+        numbers = tf.cast(numbers, tf.float64)
+        return tf.math.unsorted_segment_sum(numbers, classes, num_segments=dim)
+
+    loss, entropy, frames = tf.unstack(by_class(pairs, ids), axis=-1)
+    per_class = tf.stack([loss, entropy, by_class(correct, wanted), frames])
+    return FrameLoss(diff, tf.reduce_sum(per_class, axis=1), per_class)
 
 
 def mse(outputs, ids, values, weights) -> FrameLoss:

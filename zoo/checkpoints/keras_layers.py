@@ -135,4 +135,4 @@ def _component(layer: Layer) -> components.Component:
 
 
 def _values(weight: Any) -> np.ndarray:
-    return np.asarray(keras.ops.convert_to_numpy(weight.value), np.float32)
+    return np.asarray(weight.value.numpy(), np.float32)
