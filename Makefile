@@ -12,7 +12,7 @@ PYTEST ?= -n auto --maxprocesses 4 --dist loadfile
 BAZEL_TESTS ?= //...
 
 BIN := $(abspath $(VENV))/bin
-PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check \
 	--no-warn-script-location -c constraints.txt
 BAZEL_HOME := build/bazel
 BAZEL := $(BAZEL_HOME)/node_modules/@bazel/bazel-linux_x64/bazel-2.1.0-linux-x86_64

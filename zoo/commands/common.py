@@ -1,0 +1,140 @@
+"""What commands share: flags, logging, TensorFlow's start, finding networks."""
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import absl.flags
+
+from seqzoo.datasets.errors import InputError
+
+GENERAL_FLAGS = ("help", "verbose", "traceback")
+"""Flags that every command has."""
+
+
+class UsageError(Exception):
+    """The command was given the wrong words; it ends with its usage and exit code 2."""
+
+
+def check_args(args: Sequence[str], least: int, most: int | None, what: str) -> None:
+    """Checks how many words that are no flags a command was given.
+
+    Args:
+        args: the words.
+        least: fewer are an error.
+        most: more are an error; None is any number.
+        what: what the command takes, as in "give IN and OUT".
+
+    Raises:
+        UsageError: if it is another number.
+    """
+    if len(args) < least or (most is not None and len(args) > most):
+        found = f"{len(args)}: {' '.join(args)}" if args else "none"
+        raise UsageError(f"{what}; found {found}.")
+
+
+def define_general(flag_values: absl.flags.FlagValues) -> None:
+    """Defines `GENERAL_FLAGS`."""
+    absl.flags.DEFINE_bool("help", False, "print this", flag_values=flag_values)
+    absl.flags.DEFINE_integer(
+        "verbose",
+        0,
+        "how much to log: 0 what happens, 1 and more details, -1 warnings only",
+        flag_values=flag_values,
+    )
+    absl.flags.DEFINE_bool(
+        "traceback",
+        False,
+        "print where in the program an error arose",
+        flag_values=flag_values,
+    )
+
+
+def define_threads(flag_values: absl.flags.FlagValues) -> None:
+    """Defines `--threads`, which `start_tensorflow` reads."""
+    absl.flags.DEFINE_integer(
+        "threads",
+        0,
+        "threads to compute with; 0 is one for each core",
+        lower_bound=0,
+        flag_values=flag_values,
+    )
+
+
+def define_allow_pipes(flag_values: absl.flags.FlagValues) -> None:
+    """Defines `--allow_pipes`."""
+    absl.flags.DEFINE_bool(
+        "allow_pipes",
+        False,
+        "run the commands (`... |`) that stand in scp files; one given as a table "
+        "itself always runs",
+        flag_values=flag_values,
+    )
+
+
+def start_tensorflow(flags: absl.flags.FlagValues) -> ModuleType:
+    """Imports TensorFlow without its start-up lines, with `--threads` threads.
+
+    `TF_CPP_MIN_LOG_LEVEL=0` in the environment brings the lines back.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    import tensorflow as tf
+
+    if flags.threads:
+        try:
+            tf.config.threading.set_intra_op_parallelism_threads(flags.threads)
+            tf.config.threading.set_inter_op_parallelism_threads(flags.threads)
+        except RuntimeError:
+            raise InputError(
+                f"--threads={flags.threads}: TensorFlow is running already, with "
+                f"{tf.config.threading.get_intra_op_parallelism_threads()} (0: all)."
+            ) from None
+    return tf
+
+
+def start_logging(name: str, flags: absl.flags.FlagValues) -> None:
+    """Sends the program's log to standard error, as `LOG (seqzoo train) ...`."""
+    logger = logging.getLogger("seqzoo")
+    logger.handlers = [_Handler(name)]
+    logger.propagate = False
+    if flags.verbose > 0:
+        logger.setLevel(logging.DEBUG)
+    else:
+        logger.setLevel(logging.WARNING if flags.verbose < 0 else logging.INFO)
+
+
+class _Handler(logging.Handler):
+    _LEVELS = {logging.DEBUG: "VLOG", logging.INFO: "LOG"}
+
+    def __init__(self, name: str):
+        super().__init__()
+        self._name = name
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = self._LEVELS.get(record.levelno, record.levelname)
+        line = f"{level} ({self._name}) {record.getMessage()}"
+        if record.exc_info:
+            line += "\n" + logging.Formatter().formatException(record.exc_info)
+        try:
+            if tqdm := sys.modules.get("tqdm"):
+                tqdm.tqdm.write(line, file=sys.stderr)  # Above a progress bar.
+            else:
+                print(line, file=sys.stderr, flush=True)
+        except OSError:
+            pass  # Nobody reads it.
+
+
+def nnet_file(path: str) -> str:
+    """The nnet1 file that `path` names: itself, or `final.nnet` of a run folder."""
+    if not os.path.isdir(path):
+        return path
+    inside = os.path.join(path, "final.nnet")
+    if not os.path.exists(inside):
+        raise InputError(
+            f"{path}: a folder without final.nnet; give a network's file or the folder "
+            "of a run that ended."
+        )
+    return inside
