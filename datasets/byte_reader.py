@@ -38,6 +38,7 @@ class ByteReader:
         start: where in the file the stream stands now.
         chunk: bytes asked for at a time.
         path: the file to count lines in when a text error is reported.
+        keep_open: whether `close` leaves the stream open.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class ByteReader:
         start: int = 0,
         chunk: int = CHUNK,
         path: str | None = None,
+        keep_open: bool = False,
     ):
         self.name = name
         self.size = size
         self.path = path
         self.key: str | None = None  # the utterance being read, for errors
         self._stream = stream
+        self._keep_open = keep_open
         self._read = getattr(stream, "read1", stream.read)
         self._readinto = getattr(stream, "readinto", None)
         self._chunk = self._most = chunk
@@ -68,7 +71,8 @@ class ByteReader:
 
     def close(self) -> None:
         """Closes the stream; twice is fine."""
-        self._stream.close()
+        if not self._keep_open:
+            self._stream.close()
 
     def __enter__(self) -> "ByteReader":
         return self

@@ -58,7 +58,7 @@ def open_input(
     if name.startswith("|"):
         raise InputError(f"{name!r} writes to a command, but it is to be read.")
     if name in ("", "-"):
-        return ByteReader(sys.stdin.buffer, "standard input")
+        return ByteReader(sys.stdin.buffer, "standard input", keep_open=True)
     path, offset = split_offset(name)
     if _REMOTE.match(name):
         return _open_remote(path, offset)

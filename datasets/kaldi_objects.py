@@ -110,15 +110,15 @@ class ObjectReader:
         return token
 
     def _text_word(self, what: str) -> bytes:
-        self.bytes.skip_space()
-        at = self.offset
         word = self.bytes.word()
         if not word:
-            self.fail(f"expected {what}, found the end of the file.", at)
+            self.fail(f"expected {what}, found the end of the file.")
         return word
 
     def read_int32(self) -> int:
         """An int32."""
+        if not self.binary:
+            self.bytes.skip_space()
         at = self.offset
         if self.binary:
             size, value = _INT.unpack(self.bytes.take(5, "an int32"))
@@ -133,6 +133,8 @@ class ObjectReader:
 
     def read_float(self) -> float:
         """A float or a double, whichever is there."""
+        if not self.binary:
+            self.bytes.skip_space()
         at = self.offset
         if self.binary:
             size = self.bytes.peek(1)
@@ -165,6 +167,8 @@ class ObjectReader:
         """An integer vector as models hold it; tables lay it out otherwise."""
         at = self.offset
         if not self.binary:
+            self.bytes.skip_space()
+            at = self.offset
             words = self._bracketed("an integer vector").split()
             try:
                 return number_text.parse_ints(words)
@@ -276,6 +280,7 @@ class ObjectReader:
             self.bytes.take(1)
 
     def _text_vector(self, dtype: type) -> np.ndarray:
+        self.bytes.skip_space()
         at = self.offset
         body = self._bracketed("a vector")
         try:

@@ -340,3 +340,10 @@ def test_remote_paths(ark):
 def test_an_unknown_kind():
     with pytest.raises(ValueError, match="kind='lattice'; known kinds: matrix"):
         tables.read("ark:x", "lattice")
+
+
+def test_standard_input(ark, monkeypatch):
+    with open(ark) as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert [key for key, _ in tables.read("ark:-")] == ["a", "b"]
+        assert not file.closed
