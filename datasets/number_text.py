@@ -16,7 +16,7 @@ def parse_floats(words: list[bytes], dtype: type = np.float64) -> np.ndarray:
         values = list(map(float, words))
     except ValueError:
         values = [_number(word) for word in words]
-    if any(b"_" in word for word in words):
+    if b"_" in b"".join(words):  # Python takes 1_000; nothing else does.
         raise ValueError(_show(next(word for word in words if b"_" in word)))
     with np.errstate(over="ignore"):
         return np.array(values, np.float64).astype(dtype)
@@ -28,13 +28,16 @@ def parse_ints(words: list[bytes]) -> np.ndarray:
     Raises:
         ValueError: naming the first word that is no int32.
     """
-    for word in words:
-        if not _INT.fullmatch(word):
-            raise ValueError(_show(word))
-    values = np.array([int(word) for word in words], np.int64)
-    wrong = (values > 2**31 - 1) | (values < -(2**31))
-    if wrong.any():
-        raise ValueError(_show(words[int(wrong.argmax())]))
+    try:
+        values = np.array(list(map(int, words)), np.int64)
+    except (ValueError, OverflowError):
+        wrong = next(word for word in words if not _INT.fullmatch(word))
+        raise ValueError(_show(wrong)) from None
+    if b"_" in b"".join(words):
+        raise ValueError(_show(next(word for word in words if b"_" in word)))
+    beyond = (values > 2**31 - 1) | (values < -(2**31))
+    if beyond.any():
+        raise ValueError(_show(words[int(beyond.argmax())]))
     return values.astype(np.int32)
 
 
