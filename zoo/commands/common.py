@@ -1,9 +1,11 @@
 """What commands share: flags, logging, TensorFlow's start, finding networks."""
 
+import contextlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 
 import absl.flags
@@ -77,12 +79,15 @@ def define_allow_pipes(flag_values: absl.flags.FlagValues) -> None:
 def start_tensorflow(flags: absl.flags.FlagValues) -> ModuleType:
     """Imports TensorFlow without its start-up lines, with `--threads` threads.
 
-    `TF_CPP_MIN_LOG_LEVEL=0` in the environment brings the lines back.
+    With `TF_CPP_MIN_LOG_LEVEL` in the environment, lines of that level and above come.
     """
+    quiet = "TF_CPP_MIN_LOG_LEVEL" not in os.environ
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ["KERAS_BACKEND"] = "tensorflow"
-    import tensorflow as tf
+    with _no_stderr() if quiet else contextlib.nullcontext():
+        import tensorflow as tf
 
+        tf.config.list_physical_devices()  # Says that it looks for GPUs.
     if flags.threads:
         try:
             tf.config.threading.set_intra_op_parallelism_threads(flags.threads)
@@ -93,6 +98,27 @@ def start_tensorflow(flags: absl.flags.FlagValues) -> ModuleType:
                 f"{tf.config.threading.get_intra_op_parallelism_threads()} (0: all)."
             ) from None
     return tf
+
+
+@contextlib.contextmanager
+def _no_stderr() -> Iterator[None]:
+    """Keeps what libraries write to standard error, and drops it if all goes well.
+
+    The first lines of TensorFlow's libraries heed no setting.
+    """
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            written.seek(0)
+            os.write(stderr, written.read())
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 def start_logging(name: str, flags: absl.flags.FlagValues) -> None:

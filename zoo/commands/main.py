@@ -49,9 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] in ("-h", "--help"):
         return _print(_overview())
     if words[0] == "--version":
-        from importlib import metadata
-
-        return _print(f"seqzoo {metadata.version('seqzoo')}")
+        return _print(f"seqzoo {_version()}")
     name = words[0]
     if name not in COMMANDS:
         kind = "flag before a command" if name.startswith("-") else "command"
@@ -150,6 +148,15 @@ def _close_output() -> int:
     except io.UnsupportedOperation:
         pass
     return 141
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("seqzoo")
+    except metadata.PackageNotFoundError:
+        return "run from its source, not installed"
 
 
 def _overview() -> str:

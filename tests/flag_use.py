@@ -5,7 +5,7 @@ import pathlib
 
 from seqzoo.zoo.commands import main
 
-_ROOT = pathlib.Path(__file__).parents[2]
+_ROOT = pathlib.Path(__file__).parents[1]
 _MAIN, _COMMON = "seqzoo.zoo.commands.main", "seqzoo.zoo.commands.common"
 _VARIABLES = ("flags", "flag_values")
 
