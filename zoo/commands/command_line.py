@@ -40,9 +40,7 @@ def parse(
         flag, negated = _find(given, flags, name)
         if negated:
             if equals:
-                raise InputError(
-                    f"{word}: it takes no value; --{flag.name}={value} does."
-                )
+                raise InputError(f"{word}: give --{flag.name}={value} or its opposite.")
             value = "false"
         elif not equals and flag.boolean:
             value = rest.pop(0) if rest[:1] in (["true"], ["false"]) else "true"

@@ -32,7 +32,10 @@ def _entry(flag: absl.flags.Flag) -> str:
     left = f"  --{flag.name}"
     if not flag.boolean:
         left += f"={_value_name(flag)}"
-    text = f"{' '.join((flag.help or '').split())} {_default(flag)}".strip()
+    does = " ".join((flag.help or "").split())
+    if _choices(flag):
+        does = does.partition(">: ")[2]  # The choices, which absl puts in front.
+    text = f"{does} {_default(flag)}".strip()
     indent = " " * _COLUMN
     lines = textwrap.wrap(
         text,
@@ -48,9 +51,13 @@ def _entry(flag: absl.flags.Flag) -> str:
     return "\n".join(lines)
 
 
+def _choices(flag: absl.flags.Flag) -> list[str]:
+    return list(getattr(flag.parser, "enum_values", None) or [])
+
+
 def _value_name(flag: absl.flags.Flag) -> str:
-    if values := getattr(flag.parser, "enum_values", None):
-        return "|".join(values)
+    if choices := _choices(flag):
+        return "|".join(choices)
     kind = flag.flag_type()
     if "int" in kind:
         return "N"
