@@ -13,7 +13,7 @@ def test_a_page():
         "a_name_too_long_for_its_column", None, "told below", flag_values=flags
     )
     absl.flags.DEFINE_list("sizes", ["1", "2"], "several", flag_values=flags)
-    absl.flags.DEFINE_multi_string("set", [], "many times", flag_values=flags)
+    absl.flags.DEFINE_multi_string("set", [], "a setting", flag_values=flags)
     common.define_general(flags)
     page = help_page.page("seqzoo x A B\n\nDoes x.\n", flags)
     assert page.split("\n\nFlags of all commands:\n")[0] == (
@@ -29,7 +29,7 @@ Flags:
   --a_name_too_long_for_its_column=N
                             told below
   --sizes=VALUE             several [1,2]
-  --set=VALUE               many times"""
+  --set=VALUE               a setting; may come more than once"""
     )
     for name in common.GENERAL_FLAGS:
         assert f"--{name}" in page.split("\n\nFlags of all commands:\n")[1]

@@ -32,9 +32,13 @@ def _entry(flag: absl.flags.Flag) -> str:
     left = f"  --{flag.name}"
     if not flag.boolean:
         left += f"={_value_name(flag)}"
+    # absl puts the choices in front, and how to give several at the end.
     does = " ".join((flag.help or "").split())
     if _choices(flag):
-        does = does.partition(">: ")[2]  # The choices, which absl puts in front.
+        does = does.partition(">: ")[2]
+    does = does.replace("; repeat this option to specify a list of values", "")
+    if flag.flag_type().startswith("multi"):
+        does += "; may come more than once"
     text = f"{does} {_default(flag)}".strip()
     indent = " " * _COLUMN
     lines = textwrap.wrap(
