@@ -1,7 +1,6 @@
 """An archive: keys and objects, one after the other."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ class Archive:
     def __init__(self, name: str, kind: str, chunk: int | None = None):
         self._bytes = files.open_input(name, chunk=chunk)
         self.compressed = False  # Whether the next object is known to be a CM.
+        self._entry = 0
         self._bracketed = kind in ("matrix", "vector", "posterior", "any")
         self.reader = ObjectReader(self._bytes, self._bytes.name, binary=False)
 
@@ -44,6 +44,7 @@ class Archive:
         source, reader = self._bytes, self.reader
         found = source.match(_BINARY_ENTRY, 206)
         if found is not None:  # The usual case, in one step.
+            self._entry = source.offset - len(found[0])
             source.key = key = found[1].decode()
             reader.binary = True
             self.compressed = found[2] is not None
@@ -90,9 +91,22 @@ class Archive:
         reader.start()
         return key
 
-    def compressed_run(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Entries that can be decoded faster together; perhaps none."""
-        return compressed_matrix.read_run(self._bytes)
+    def compressed_run(self) -> list[tuple[str, np.ndarray]]:
+        """This entry and some more, if they can be decoded faster together.
+
+        If not, the list is empty and `reader` stands where it stood.
+        """
+        if not self.compressed:
+            return []
+        source = self._bytes
+        at, key = source.offset, source.key
+        source.seek(self._entry)
+        source.key = None
+        run = compressed_matrix.read_run(source)
+        if not run:
+            source.seek(at)
+            source.key = key
+        return run
 
 
 def read_one(source: ByteReader, kind: str, double: bool) -> Any:

@@ -6,7 +6,7 @@ expression below keeps its float32 roundings and their order.
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,8 @@ def read(source: ByteReader, token: str, at: int) -> np.ndarray:
     if data == 0:
         return np.zeros((0, 0), np.float32)
     what = f"a compressed matrix of {rows} rows x {cols} columns"
-    if token == "CM2":  # An aligned copy is converted much faster.
-        body = source.array("<u2", data // 2, what)
-    else:
-        body = source.array(np.uint8, data, what, fresh=False)
+    dtype, count = ("<u2", data // 2) if token == "CM2" else ("u1", data)
+    body = source.array(dtype, count, what, fresh=False)
     if abs(low) + abs(span) < 1e35:
         return _decode(body, token, low, span, rows, cols)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -48,8 +46,8 @@ def _decode(
     if token == "CM":
         return decode_columns([body], [low], [span], cols)[0]
     steps = 65535 if token == "CM2" else 255
-    values = body.astype(np.float32)
-    values *= np.float32(float(span) * (1 / steps))
+    step = np.float32(float(span) * (1 / steps))
+    values = np.multiply(body, step, dtype=np.float32)
     values += np.float32(low)
     return values.reshape(rows, cols)
 
@@ -85,7 +83,8 @@ def _open(
 # scales by 1/64, 1/128 and 1/63; only the last must wait for the product's rounding.
 _RANGE = np.repeat([0, 1, 2], [65, 128, 63])
 _PLACE = np.arange(256) - np.array([0, 64, 192])[_RANGE]
-_WEIGHT = (_PLACE / np.array([64, 128, 1])[_RANGE]).astype(np.float32)[:, None]
+_WEIGHT = np.zeros((256, 3), np.float32)
+_WEIGHT[np.arange(256), _RANGE] = _PLACE / np.array([64, 128, 1])[_RANGE]
 _UPPER = 193
 _SIXTY_THIRD = np.float64(1 / 63)
 
@@ -112,9 +111,9 @@ def decode_columns(
     marks *= scales[:, None, None]
     marks += np.array(lows, np.float32)[:, None, None]
     marks = np.ascontiguousarray(marks.transpose(0, 2, 1))
-    # All 256 values of each column, then one look-up a byte.
-    tables = (marks[:, 1:] - marks[:, :-1]).take(_RANGE, 1)
-    tables *= _WEIGHT
+    # All 256 values of each column, then one look-up a byte. A row of _WEIGHT has
+    # one entry, so the matrix product is that one product, rounded once.
+    tables = _WEIGHT @ (marks[:, 1:] - marks[:, :-1])
     upper = tables[:, _UPPER:] * _SIXTY_THIRD  # Kaldi uses double here.
     upper += marks[:, 2:3]
     tables += marks.take(_RANGE, 1)
@@ -132,16 +131,18 @@ def decode_columns(
 
 _ENTRY = re.compile(rb"([!-~]{1,200}) \0BCM (.{16})", re.DOTALL)
 _TOGETHER = 4
+_AHEAD = 1 << 16
 
 
-def read_run(source: ByteReader) -> Iterator[tuple[str, np.ndarray]]:
-    """CM matrices of an archive with their keys, as long as more of the same width
-    are in the buffer. The next entry is whatever stops the run, sound or not."""
+def read_run(source: ByteReader) -> list[tuple[str, np.ndarray]]:
+    """The next CM matrices of an archive with their keys: a few of one width that
+    are in the buffer. None if something else is next, sound or not."""
     keys: list[str] = []
     bodies: list[np.ndarray] = []
     lows: list[float] = []
     spans: list[float] = []
     width = 0
+    source.ensure(_AHEAD)
     while len(keys) < _TOGETHER:
         at = source.offset
         found = source.match(_ENTRY, 220, only_buffered=True)
@@ -158,8 +159,9 @@ def read_run(source: ByteReader) -> Iterator[tuple[str, np.ndarray]]:
         bodies.append(source.array(np.uint8, data, fresh=False))
         lows.append(low)
         spans.append(span)
-    if keys:
-        yield from zip(keys, decode_columns(bodies, lows, spans, width), strict=True)
+    if not keys:
+        return []
+    return list(zip(keys, decode_columns(bodies, lows, spans, width), strict=True))
 
 
 def check_method(method: int) -> None:

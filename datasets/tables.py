@@ -103,9 +103,8 @@ def _read(
         with Archive(spec.name, kind, chunk) as archive:
             try:
                 while (key := archive.next_key()) is not None:
-                    yield key, value(archive.reader)
-                    if together and archive.compressed:
-                        yield from archive.compressed_run()
+                    run = archive.compressed_run() if together else []
+                    yield from run or [(key, value(archive.reader))]
             except InputError as error:
                 if not spec.permissive:
                     raise
