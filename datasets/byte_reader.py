@@ -3,6 +3,7 @@
 import os
 import re
 import zlib
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -109,12 +110,16 @@ class ByteReader:
     # The buffer.
 
     def _pull(self, n: int) -> bytes:
+        return self._attempt(self._read, min(n, _PIECE))
+
+    def _attempt(self, do: Callable[[int], Any], n: int) -> Any:
         try:
-            return self._read(min(n, _PIECE))
-        except (EOFError, zlib.error, OSError, RuntimeError) as error:
+            return do(n)
+        except (EOFError, zlib.error, OSError) as error:
             message = str(error) or type(error).__name__
             if isinstance(error, EOFError):
                 message = "the compressed file ends too early; copy it again"
+            message = message.rstrip(".")
             raise InputError(f"{self.where()}: cannot read on: {message}.") from None
 
     def ensure(self, n: int) -> bool:
@@ -235,7 +240,7 @@ class ByteReader:
         if 0 <= place <= len(self._buffer):
             self._pos = place
             return
-        self._stream.seek(offset)
+        self._attempt(self._stream.seek, offset)
         self._chunk = min(_LITTLE, self._most)
         self._buffer, self._pos, self._start = b"", 0, offset
 

@@ -92,17 +92,56 @@ def open_input(
 def _open_remote(path: str, offset: int) -> ByteReader:
     import tensorflow as tf
 
+    file: Any = _RemoteFile(path, "rb")
     try:
-        file: Any = tf.io.gfile.GFile(path, "rb")
-        size: int | None = tf.io.gfile.stat(path).length
-    except tf.errors.OpError as error:
-        raise InputError(f"{path}: cannot read it: {error.message}.") from None
+        size: int | None = file.call(tf.io.gfile.stat, path).length
+    except OSError as error:
+        raise InputError(_cannot("read", path, error)) from None
     if path.endswith(".gz"):
         file, size = gzip.GzipFile(fileobj=file, mode="rb"), None
     reader = ByteReader(file, path, size)
     if offset:
         reader.seek(offset)
     return reader
+
+
+class _RemoteFile:
+    """A `tf.io.gfile` file whose errors are OSErrors, as those of local files."""
+
+    def __init__(self, path: str, mode: str):
+        import tensorflow as tf
+
+        self._error = tf.errors.OpError
+        self._file = tf.io.gfile.GFile(path, mode)
+
+    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """The function's result."""
+        try:
+            return function(*args, **kwargs)
+        except self._error as error:
+            reason = " ".join((error.message or type(error).__name__).split())
+            raise OSError(reason) from None
+
+    def read(self, n: int = -1) -> bytes:
+        return self.call(self._file.read, n)
+
+    def write(self, data: Any) -> None:
+        self.call(self._file.write, bytes(data))
+
+    def seek(self, offset: int, whence: int = 0) -> None:
+        self.call(self._file.seek, offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        self.call(self._file.flush)
+
+    def close(self) -> None:
+        self.call(self._file.close)
 
 
 def _cannot(do: str, path: str, error: OSError, hint: str = "") -> str:
@@ -138,11 +177,10 @@ class Output:
 
     def _open(self, name: str) -> None:
         if self._remote:
-            import tensorflow as tf
-
             self._temporary = f"{name}.{uuid.uuid4().hex[:8]}.part"
             self._target = name
-            self._file = tf.io.gfile.GFile(self._temporary, "wb")
+            self._file = _RemoteFile(self._temporary, "wb")
+            self._remote_file = self._file
         else:
             self._target = target = os.path.realpath(name)
             if not os.path.exists(target) or os.path.isfile(target):
@@ -186,7 +224,10 @@ class Output:
             if self._temporary is not None and self._remote:
                 import tensorflow as tf
 
-                tf.io.gfile.rename(self._temporary, self._target, overwrite=True)
+                rename = tf.io.gfile.rename
+                self._remote_file.call(
+                    rename, self._temporary, self._target, overwrite=True
+                )
             elif self._temporary is not None:
                 os.replace(self._temporary, self._target)
         except OSError as error:
@@ -204,15 +245,15 @@ class Output:
         except OSError:
             pass
         if self._temporary is not None:
-            if self._remote:
-                import tensorflow as tf
+            try:
+                if self._remote:
+                    import tensorflow as tf
 
-                tf.io.gfile.remove(self._temporary)
-            else:
-                try:
+                    self._remote_file.call(tf.io.gfile.remove, self._temporary)
+                else:
                     os.remove(self._temporary)
-                except OSError:
-                    pass
+            except OSError:
+                pass
             self._temporary = None
 
 

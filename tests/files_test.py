@@ -96,3 +96,10 @@ def test_tables_do_not_import_tensorflow():
 
 def path_env():
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def test_what_only_looks_packed(tmp_path):
+    (tmp_path / "f.gz").write_bytes(b"plain text")
+    for name in ("f.gz", "f.gz:3"):
+        with pytest.raises(InputError, match="cannot read on: Not a gzipped file"):
+            content(str(tmp_path / name))

@@ -335,6 +335,11 @@ def test_remote_paths(ark):
     assert open_bytes(f"{ark}.copy") == open_bytes(ark)
     found = dict(tables.read(f"scp:file://{ark}.scp"))
     np.testing.assert_array_equal(found["b"], B)
+    with pytest.raises(InputError, match="file:///none/f.ark: cannot read it"):
+        list(tables.read("ark:file:///none/f.ark"))
+    with pytest.raises(InputError, match="file:///none/f.ark: cannot write it"):
+        with tables.Writer("ark:file:///none/f.ark") as writer:
+            writer.write("a", A)
 
 
 def test_an_unknown_kind():
