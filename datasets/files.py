@@ -85,7 +85,11 @@ def open_input(
                 f"{path}:{offset}: the file has only {size} bytes; the scp or the "
                 "offset belongs to another version of it."
             )
-        reader.seek(offset)
+        try:
+            reader.seek(offset)
+        except InputError:
+            reader.close()
+            raise
     return reader
 
 
