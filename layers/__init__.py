@@ -7,6 +7,7 @@ from seqzoo.layers.frame_loss import FrameLoss, mse, xent
 from seqzoo.layers.kaldi_sgd import KaldiSGD
 from seqzoo.layers.linear import Linear
 from seqzoo.layers.rescale import Rescale
+from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
 from seqzoo.layers.splice import Splice, splice_rows
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "Rescale",
     "Splice",
     "UpdatableComponent",
+    "add_shadow",
     "mse",
+    "refresh_shadow",
+    "source",
     "splice_rows",
     "xent",
 ]

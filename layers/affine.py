@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from seqzoo.layers.component import UpdatableComponent
+from seqzoo.layers.shadow import source
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
@@ -89,11 +90,7 @@ class Affine(UpdatableComponent):
         return (*input_shape[:-1], self.units)
 
     def call(self, inputs):
-        # A shadow is the kernel in the compute type, kept beside the float32 one
-        # by the optimizer, so that no step casts the whole kernel.
-        shadow = getattr(self.kernel, "shadow", None)
-        kernel = self.kernel if shadow is None else shadow
-        kernel = tf.convert_to_tensor(kernel)
+        kernel = tf.convert_to_tensor(source(self.kernel))
         rows = tf.reshape(inputs, [-1, inputs.shape[-1]])
         outputs = tf.nn.bias_add(
             tf.matmul(rows, kernel), tf.cast(self.bias, rows.dtype)

@@ -55,8 +55,12 @@ class DnnConfig:
     seed: int = 777
     """Of the initial weights."""
 
-    def proto(self) -> str:
-        """The prototype of the network behind the feature transform."""
+    def proto(self, input_dim: int | None = None) -> str:
+        """The prototype of the network behind the feature transform.
+
+        Args:
+            input_dim: what the transform puts out; None is the spliced frames.
+        """
         options = {
             "activation_type": f"<{self.activation.capitalize()}>",
             "softmax": self.softmax,
@@ -70,7 +74,7 @@ class DnnConfig:
         if not self.dropout_rate:
             del options["dropout_opts"]
         return make_proto.make_nnet_proto(
-            self.feature_dim * len(self.offsets),
+            input_dim or self.feature_dim * len(self.offsets),
             self.pdfs,
             self.hidden_layers,
             self.hidden_dim,

@@ -1,5 +1,6 @@
 """nnet1 components as Keras layers with their weights, and back."""
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,23 +24,33 @@ def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Laye
             `net_3_sigmoid`.
         trainable: False freezes all of them, as in a feature transform.
 
+    Returns:
+        Layers; `dims` of each is its (input, output) dimension.
+
     Raises:
         InputError: a component that has no layer.
     """
     made = []
     for number, component in enumerate(nnet.components, 1):
-        kind = type(component)
-        if kind not in _TO_LAYER:
-            raise InputError(f"component {number} {component.marker} has no layer yet.")
         word = component.marker.strip("<>").lower()
-        layer = _TO_LAYER[kind](component, name=f"{prefix}{number}_{word}")
+        layer = _kind_of(component, number).layer(
+            component, name=f"{prefix}{number}_{word}"
+        )
         if not layer.built:
             layer.build((None, component.input_dim))
-        _set_parameters(layer, component)
         layer.trainable = trainable
         layer.dims = (component.input_dim, component.output_dim)
         made.append(layer)
+    set_weights(made, nnet)
     return made
+
+
+def set_weights(made: Iterable[Layer], nnet: Nnet) -> None:
+    """Gives layers that `to_layers` made of a like network the weights of `nnet`."""
+    for layer, component in zip(made, nnet.components, strict=True):
+        for attribute, weight in _kind(layer).weights(layer).items():
+            weight.assign(getattr(component, attribute).T)
+            layers.refresh_shadow(weight)
 
 
 def to_nnet(made: Iterable[Layer]) -> Nnet:
@@ -47,92 +58,130 @@ def to_nnet(made: Iterable[Layer]) -> Nnet:
     return Nnet([_component(layer) for layer in made])
 
 
-def _affine(c: components.AffineTransform, name: str) -> Layer:
-    return layers.Affine(
-        c.output_dim,
-        learn_rate_coef=c.learn_rate_coef,
-        bias_learn_rate_coef=c.bias_learn_rate_coef,
-        max_norm=c.max_norm,
-        name=name,
+def marker(layer: Layer) -> str:
+    """The nnet1 marker of a layer, `<AffineTransform>`."""
+    return _kind(layer).component.marker
+
+
+def parameters(layer: Layer) -> dict[str, keras.Variable]:
+    """A layer's weights by the names that `info` prints: `linearity`, `bias`."""
+    kind = _kind(layer)
+    weights = kind.weights(layer)
+    if not weights:
+        return {}
+    names = kind.component(1, 1).parameters()
+    return dict(zip(names, weights.values(), strict=True))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Kind:
+    """One component and its layer."""
+
+    component: Any
+    fits: Callable[[Layer], bool]
+    layer: Callable[..., Layer]
+    """`(component, name=...)` to a new layer."""
+
+    options: tuple[str, ...] = ()
+    """Attributes that both have under one name."""
+
+    weights: Callable[[Layer], dict[str, keras.Variable]] = lambda layer: {}
+    """The component's attributes and the layer's weights, in `parameters()` order."""
+
+
+def _activation(component: Any, name: str) -> _Kind:
+    function = keras.activations.get(name)
+    return _Kind(
+        component,
+        lambda layer: (
+            isinstance(layer, keras.layers.Activation) and layer.activation is function
+        ),
+        lambda c, **kwargs: keras.layers.Activation(function, **kwargs),
     )
 
 
-def _linear(c: components.LinearTransform, name: str) -> Layer:
-    return layers.Linear(c.output_dim, learn_rate_coef=c.learn_rate_coef, name=name)
-
-
-_TO_LAYER: dict[type, Callable[..., Layer]] = {
-    components.AffineTransform: _affine,
-    components.LinearTransform: _linear,
-    components.AddShift: lambda c, name: layers.AddShift(
-        learn_rate_coef=c.learn_rate_coef, name=name
+_KINDS = [
+    _Kind(
+        components.AffineTransform,
+        lambda layer: isinstance(layer, layers.Affine),
+        lambda c, **kwargs: layers.Affine(
+            c.output_dim,
+            learn_rate_coef=c.learn_rate_coef,
+            bias_learn_rate_coef=c.bias_learn_rate_coef,
+            max_norm=c.max_norm,
+            **kwargs,
+        ),
+        ("learn_rate_coef", "bias_learn_rate_coef", "max_norm"),
+        lambda layer: {"linearity": layer.kernel, "bias": layer.bias},
     ),
-    components.Rescale: lambda c, name: layers.Rescale(
-        learn_rate_coef=c.learn_rate_coef, name=name
+    _Kind(
+        components.LinearTransform,
+        lambda layer: isinstance(layer, layers.Linear),
+        lambda c, **kwargs: layers.Linear(
+            c.output_dim, learn_rate_coef=c.learn_rate_coef, **kwargs
+        ),
+        ("learn_rate_coef",),
+        lambda layer: {"linearity": layer.kernel},
     ),
-    components.Splice: lambda c, name: layers.Splice(c.offsets, name=name),
-    components.Sigmoid: lambda c, name: keras.layers.Activation("sigmoid", name=name),
-    components.Tanh: lambda c, name: keras.layers.Activation("tanh", name=name),
-    components.Softmax: lambda c, name: keras.layers.Softmax(name=name),
-    components.Dropout: lambda c, name: keras.layers.Dropout(c.dropout_rate, name=name),
-}
+    _Kind(
+        components.AddShift,
+        lambda layer: isinstance(layer, layers.AddShift),
+        lambda c, **kwargs: layers.AddShift(
+            learn_rate_coef=c.learn_rate_coef, **kwargs
+        ),
+        ("learn_rate_coef",),
+        lambda layer: {"data": layer.shift},
+    ),
+    _Kind(
+        components.Rescale,
+        lambda layer: isinstance(layer, layers.Rescale),
+        lambda c, **kwargs: layers.Rescale(learn_rate_coef=c.learn_rate_coef, **kwargs),
+        ("learn_rate_coef",),
+        lambda layer: {"data": layer.scale},
+    ),
+    _Kind(
+        components.Splice,
+        lambda layer: isinstance(layer, layers.Splice),
+        lambda c, **kwargs: layers.Splice(c.offsets, **kwargs),
+        ("offsets",),
+    ),
+    _Kind(
+        components.Softmax,
+        lambda layer: isinstance(layer, keras.layers.Softmax),
+        lambda c, **kwargs: keras.layers.Softmax(**kwargs),
+    ),
+    _Kind(
+        components.Dropout,
+        lambda layer: isinstance(layer, keras.layers.Dropout),
+        lambda c, **kwargs: keras.layers.Dropout(c.dropout_rate, **kwargs),
+    ),
+    _activation(components.Sigmoid, "sigmoid"),
+    _activation(components.Tanh, "tanh"),
+]
 
 
-def _set_parameters(layer: Layer, component: components.Component) -> None:
-    if isinstance(component, components.AffineTransform):
-        layer.kernel.assign(component.linearity.T)
-        layer.bias.assign(component.bias)
-    elif isinstance(component, components.LinearTransform):
-        layer.kernel.assign(component.linearity.T)
-    elif isinstance(component, components.AddShift):
-        layer.shift.assign(component.data)
-    elif isinstance(component, components.Rescale):
-        layer.scale.assign(component.data)
+def _kind_of(component: components.Component, number: int) -> _Kind:
+    for kind in _KINDS:
+        if kind.component is type(component):
+            return kind
+    raise InputError(f"component {number} {component.marker} has no layer yet.")
 
 
-def _component(layer: Layer) -> components.Component:
-    """The component of one layer that `to_layers` made."""
-
-    def matrix(weight) -> np.ndarray:
-        return np.ascontiguousarray(_values(weight).T)
-
-    dims = layer.dims
-    match layer:
-        case layers.Affine():
-            return components.AffineTransform(
-                *dims,
-                linearity=matrix(layer.kernel),
-                bias=_values(layer.bias),
-                learn_rate_coef=layer.learn_rate_coef,
-                bias_learn_rate_coef=layer.bias_learn_rate_coef,
-                max_norm=layer.max_norm,
-            )
-        case layers.Linear():
-            return components.LinearTransform(
-                *dims,
-                linearity=matrix(layer.kernel),
-                learn_rate_coef=layer.learn_rate_coef,
-            )
-        case layers.AddShift():
-            return components.AddShift(
-                *dims, data=_values(layer.shift), learn_rate_coef=layer.learn_rate_coef
-            )
-        case layers.Rescale():
-            return components.Rescale(
-                *dims, data=_values(layer.scale), learn_rate_coef=layer.learn_rate_coef
-            )
-        case layers.Splice():
-            return components.Splice(*dims, offsets=list(layer.offsets))
-        case keras.layers.Softmax():
-            return components.Softmax(*dims)
-        case keras.layers.Dropout():
-            return components.Dropout(*dims, dropout_rate=layer.rate)
-        case keras.layers.Activation() if layer.activation is keras.activations.sigmoid:
-            return components.Sigmoid(*dims)
-        case keras.layers.Activation() if layer.activation is keras.activations.tanh:
-            return components.Tanh(*dims)
+def _kind(layer: Layer) -> _Kind:
+    for kind in _KINDS:
+        if kind.fits(layer):
+            return kind
     raise InputError(f"layer {layer.name} ({type(layer).__name__}) has no component.")
 
 
-def _values(weight: Any) -> np.ndarray:
-    return np.asarray(weight.value.numpy(), np.float32)
+def _component(layer: Layer) -> components.Component:
+    kind = _kind(layer)
+    component = kind.component(*layer.dims)
+    for option in kind.options:
+        setattr(component, option, getattr(layer, option))
+    if isinstance(layer, keras.layers.Dropout):
+        component.dropout_rate = layer.rate
+    for attribute, weight in kind.weights(layer).items():
+        values = np.asarray(weight.value.numpy(), np.float32).T
+        setattr(component, attribute, np.ascontiguousarray(values))
+    return component

@@ -45,7 +45,9 @@ def parse(
         elif not equals and flag.boolean:
             value = rest.pop(0) if rest[:1] in (["true"], ["false"]) else "true"
         elif not equals:
-            if not rest or rest[0].startswith("--"):
+            # Options for another tool, in one word, begin like a flag of ours.
+            options = flag.name.endswith("_opts")
+            if not rest or (rest[0].startswith("--") and not options):
                 raise InputError(f"--{flag.name} needs a value: {_taken(flag)}.")
             value = rest.pop(0)
         try:

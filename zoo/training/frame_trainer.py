@@ -60,7 +60,6 @@ class FrameTrainer:
         self.traces = 0
         self._body = body
         self._loss = _OBJECTIVES[objective]
-        self._dim = body[-1].dims[1] if hasattr(body[-1], "dims") else None
         self.variables = [v for layer in body for v in layer.trainable_variables]
         optimizer.build(self.variables)
         self._minibatches_a_call = 1
@@ -147,7 +146,7 @@ class FrameTrainer:
     @tf.function(reduce_retracing=True)
     def _train_range(self, rows, start, stop):
         self.traces += 1
-        sources = [_source(variable) for variable in self.variables]
+        sources = [layers.source(variable) for variable in self.variables]
 
         def learn(batch):
             with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -192,30 +191,12 @@ class FrameTrainer:
 def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:
     """Makes layers compute in bfloat16 with float32 weights.
 
-    Each `Affine` gets a bfloat16 copy of its kernel, kept up to date by the
-    optimizer, instead of casting the kernel at every step.
+    Each `Affine` gets a shadow of its kernel, which the optimizer keeps up to date.
     """
     for layer in net:
         layer.dtype_policy = keras.DTypePolicy("mixed_bfloat16")
         if isinstance(layer, layers.Affine):
-            layer.kernel.shadow = tf.Variable(
-                tf.cast(layer.kernel.value, tf.bfloat16), trainable=False
-            )
-
-
-def refresh_shadows(net: Sequence[keras.layers.Layer]) -> None:
-    """Brings the bfloat16 copies up to date after weights were set by hand."""
-    for layer in net:
-        for weight in layer.weights:
-            shadow = getattr(weight, "shadow", None)
-            if shadow is not None:
-                shadow.assign(tf.cast(weight.value, shadow.dtype))
-
-
-def _source(variable: keras.Variable) -> tf.Variable:
-    """What the network's graph reads of a weight, to differentiate by."""
-    shadow = getattr(variable, "shadow", None)
-    return variable.value if shadow is None else shadow
+            layers.add_shadow(layer.kernel)
 
 
 def _has_training(layer: keras.layers.Layer) -> bool:

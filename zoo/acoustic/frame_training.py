@@ -1,0 +1,406 @@
+"""Training on shuffled frames by newbob, in a run folder that can be resumed."""
+
+import contextlib
+import dataclasses
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+import tqdm
+
+from seqzoo import layers
+from seqzoo.datasets import frames
+from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.acoustic import dnn
+from seqzoo.zoo.acoustic.frame_set import FrameSet
+from seqzoo.zoo.checkpoints import keras_layers, nnet1
+from seqzoo.zoo.checkpoints.nnet1 import Nnet
+from seqzoo.zoo.training import curves, debug, device, frame_data, newbob
+from seqzoo.zoo.training.frame_sums import FrameSums
+from seqzoo.zoo.training.frame_trainer import FrameTrainer, use_bfloat16
+from seqzoo.zoo.training.history import EpochRow
+from seqzoo.zoo.training.run_folder import Log, RunFolder
+
+_LOG = logging.getLogger(__name__)
+_BASE = "nnet"
+_INIT = "nnet.init"
+# Calls of the first epoch that a profile covers.
+_PROFILED_CALLS = 5
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FrameTrainOptions:
+    """nnet-train-frmshuff's options, and where this program goes further."""
+
+    objective: str = "xent"
+    """`xent` or `mse`."""
+
+    momentum: float = 0.0
+    """In [0, 1); not compensated."""
+
+    l1_penalty: float = 0.0
+    """On kernels, per frame and unit of learning rate."""
+
+    l2_penalty: float = 0.0
+    """The same."""
+
+    minibatch_size: int = 256
+    """Frames."""
+
+    randomize: bool = True
+    """Whether the frames of the buffer are shuffled."""
+
+    randomizer_seed: int = 777
+    """Of the shuffles."""
+
+    loss_report_frames: int = 1_800_000
+    """Frames between two entries of the progress vector (5 hours)."""
+
+    kaldi_tail: bool = False
+    """Leave out the end of a set that fills no minibatch, as nnet1 does."""
+
+    bfloat16: bool = False
+    """Compute in bfloat16, with float32 weights."""
+
+    binary: bool = True
+    """Write networks in binary; text otherwise."""
+
+    statistics: bool = False
+    """Log statistics of each layer at the start and end of an epoch."""
+
+    profile: bool = False
+    """Write a TensorFlow profile of some calls of the first epoch."""
+
+    progress_bar: bool = False
+    """Show one on standard error."""
+
+
+class FrameTraining:
+    """One run.
+
+    Args:
+        folder: where all goes.
+        options: of the training.
+        schedule: of the learning rate.
+        train: the training set, prepared.
+        held_out: the held-out set, prepared.
+        transform: the feature transform.
+        init: the initial network.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        options: FrameTrainOptions,
+        schedule: newbob.NewbobOptions,
+        train: FrameSet,
+        held_out: FrameSet,
+        transform: Nnet,
+        init: Nnet,
+    ):
+        self.folder = folder
+        self.options = options
+        self.schedule = schedule
+        self.train_set = train
+        self.held_out = held_out
+        self.transform = transform
+        self.init = init
+        self.history: list[EpochRow] = []
+        self._net = keras_layers.to_layers(init, "net_")
+        if options.bfloat16:
+            use_bfloat16(self._net)
+        self._optimizer = layers.KaldiSGD(
+            schedule.learn_rate,
+            options.momentum,
+            options.l1_penalty,
+            options.l2_penalty,
+            options.minibatch_size,
+        )
+        self._trainer = FrameTrainer(
+            self._net,
+            options.objective,
+            self._optimizer,
+            options.minibatch_size,
+            options.loss_report_frames,
+        )
+        self._epoch = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._loaded = _INIT
+        front = keras_layers.to_layers(transform, "transform_", trainable=False)
+        order = None
+        if options.randomize:
+            order = frames.seeded_permutation(options.randomizer_seed, self._epoch)
+        self._train_data = self._fillings(train, front, order)
+        self._held_out_data = self._fillings(held_out, front, None)
+        self._events = tf.summary.create_file_writer(folder.file("tensorboard"))
+        self._last: tuple[FrameSums, FrameSums, float] | None = None
+
+    def run(self) -> newbob.NewbobState:
+        """Trains to the end of the schedule, from wherever the folder stands.
+
+        Returns:
+            The schedule's final state; `best` is the network in `nnet/`.
+
+        Raises:
+            InputError: no epoch was accepted.
+        """
+        state = self._resume()
+        if state is None:
+            state = self._score_init()
+        steps = newbob.run(self.schedule, state, _BASE, self._train_epoch)
+        for state, epoch in steps:
+            self._keep(state, epoch)
+        if not state.accepted:
+            raise InputError(
+                f"{self.folder.path}: no epoch improved on the initial network; lower "
+                "learn_rate, or look at log/."
+            )
+        self._finish(state)
+        return state
+
+    def _fillings(self, data: FrameSet, front, order) -> tf.data.Dataset:
+        return frame_data.fillings(
+            data.dataset(),
+            front,
+            self.options.minibatch_size,
+            order,
+            self.options.kaldi_tail,
+        )
+
+    def _resume(self) -> newbob.NewbobState | None:
+        stored = self.folder.load_state()
+        if stored is None:
+            return None
+        self.history = [EpochRow(**row) for row in stored["history"]]
+        state = newbob.NewbobState(**stored["newbob"])
+        if not state.finished:
+            _LOG.info(
+                "going on in %s after %d epochs", self.folder.path, state.iteration
+            )
+        return state
+
+    def _score_init(self) -> newbob.NewbobState:
+        with self._log("iter00.initial.log") as log:
+            sums, _ = self._score(log, "initial")
+        _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f", sums.loss)
+        state = newbob.start(self.schedule, _INIT, sums.loss)
+        self._save(state)
+        return state
+
+    def _train_epoch(
+        self, iteration: int, learn_rate: float, best: str
+    ) -> tuple[float, float]:
+        self._load(best)
+        self._epoch.assign(iteration)
+        self._optimizer.learning_rate = learn_rate
+        self._optimizer.reset()
+        self._seed_dropout(iteration)
+        padded = f"{iteration:0{len(str(self.schedule.max_iters))}d}"
+        with self._log(f"iter{padded}.tr.log") as log:
+            trained, seconds = self._learn(log, f"epoch {padded}", iteration)
+        with self._log(f"iter{padded}.cv.log") as log:
+            scored, _ = self._score(log, f"epoch {padded}")
+        self._loaded = ""
+        self._last = trained, scored, seconds
+        return trained.loss, scored.loss
+
+    def _learn(
+        self, log: Log, name: str, iteration: int
+    ) -> tuple[FrameSums, float]:
+        seen = 0.0
+        marker = {"first": "start", "last": "end"}
+
+        def on_edge(edge: str, batch: dict[str, tf.Tensor]) -> None:
+            if self.options.statistics:
+                done = 0 if edge == "first" else int(seen)
+                log.write(f"### After {done} frames, ({marker[edge]} of the epoch)")
+                log.write(
+                    debug.statistics(self._net, self.options.objective, batch)
+                )
+
+        with self._progress(name, self.train_set) as bar:
+            with self._profile(iteration) as profiler:
+
+                def on_call(sums: FrameSums) -> None:
+                    nonlocal seen
+                    seen = sums.frames
+                    bar(sums)
+                    profiler()
+
+                begun = time.perf_counter()
+                edges = on_edge if self.options.statistics else None
+                sums = self._trainer.train(self._train_data, on_call, edges)
+                seconds = time.perf_counter() - begun
+        shuffled = "RANDOMIZED" if self.options.randomize else "NOT-RANDOMIZED"
+        self._summary(log, self.train_set, sums, seconds, f"TRAINING, {shuffled}")
+        return sums, seconds
+
+    def _score(self, log: Log, name: str) -> tuple[FrameSums, float]:
+        with self._progress(f"{name}, held out", self.held_out) as bar:
+            begun = time.perf_counter()
+            sums = self._trainer.evaluate(self._held_out_data, bar)
+            seconds = time.perf_counter() - begun
+        kind = "CROSS-VALIDATION, NOT-RANDOMIZED"
+        self._summary(log, self.held_out, sums, seconds, kind)
+        return sums, seconds
+
+    def _summary(
+        self, log: Log, data: FrameSet, sums: FrameSums, seconds: float, kind: str
+    ) -> None:
+        counts = data.counts
+        if not sums.minibatches:
+            raise InputError(
+                f"{counts.frames} frames do not fill a minibatch of "
+                f"{self.options.minibatch_size}; give more data or a smaller "
+                "minibatch_size, or leave kaldi_tail off."
+            )
+        log.write(
+            f"Done {counts.done} files, {counts.no_targets} with no tgt_mats, "
+            f"{counts.other_errors} with other errors. "
+            f"[{kind}, {seconds / 60:g} min, fps{sums.frames / seconds:g}]"
+        )
+        if per_class := sums.per_class_report():
+            log.write(per_class + "\n")
+        log.write(sums.report())
+
+    def _keep(self, state: newbob.NewbobState, epoch: newbob.NewbobEpoch) -> None:
+        """Stores an epoch's network, then the state that names it."""
+        assert self._last is not None
+        trained, scored, seconds = self._last
+        net = keras_layers.to_nnet(self._net)
+        nnet1.write(
+            self.folder.file("nnet", epoch.name), net, binary=self.options.binary
+        )
+        self._loaded = epoch.name
+        row = EpochRow(
+            iteration=epoch.iteration,
+            learn_rate=epoch.learn_rate,
+            train_loss=epoch.train_loss,
+            cv_loss=epoch.cv_loss,
+            train_accuracy=trained.accuracy,
+            cv_accuracy=scored.accuracy,
+            accepted=epoch.accepted,
+            frames=trained.frames,
+            seconds=seconds,
+            frames_per_second=trained.frames / seconds,
+            name=epoch.name,
+        )
+        self.history.append(row)
+        self._save(state)
+        self.folder.write_history(self.history)
+        self._write_events(row)
+        _LOG.info("%s", epoch.line)
+
+    def _save(self, state: newbob.NewbobState) -> None:
+        self.folder.save_state(
+            {
+                "newbob": dataclasses.asdict(state),
+                "history": [dataclasses.asdict(row) for row in self.history],
+            }
+        )
+
+    def _finish(self, state: newbob.NewbobState) -> None:
+        _LOG.info("finished, %s", state.finished)
+        best = os.path.join("nnet", state.best)
+        final = f"{best}_final_"
+        self.folder.link(best, final)
+        self.folder.link(best, "final.nnet")
+        self._load(state.best)
+        model = dnn.assemble(
+            keras_layers.to_layers(self.transform, "transform_", trainable=False),
+            keras_layers.to_layers(keras_layers.to_nnet(self._net), "net_"),
+            "acoustic_dnn",
+        )
+        save_whole(model.save, self.folder.file("final.keras"))
+        save_whole(
+            model.save_weights, self.folder.file("weights", "final.weights.h5")
+        )
+        curves.draw(self.history, self.folder.file("curves.png"), self.folder.path)
+        self.train_set.remove()
+        self.held_out.remove()
+
+    def _load(self, name: str) -> None:
+        """Brings the weights of a stored network into the layers."""
+        if name == self._loaded:
+            return
+        parts = [name] if name == _INIT else ["nnet", name]
+        keras_layers.set_weights(self._net, nnet1.read(self.folder.file(*parts)))
+        self._loaded = name
+
+    def _seed_dropout(self, iteration: int) -> None:
+        """Makes dropout depend on seed and epoch alone, so that a resumed run agrees."""
+        for number, layer in enumerate(self._net):
+            generator = getattr(layer, "seed_generator", None)
+            if generator is not None:
+                seed = (self.options.randomizer_seed * 1009 + number) % 2**31
+                generator.state.assign([seed, iteration << 16])
+
+    @contextlib.contextmanager
+    def _log(self, name: str) -> Iterator[Log]:
+        with self.folder.log(name) as log:
+            log.write(device.describe())
+            yield log
+
+    @contextlib.contextmanager
+    def _progress(self, name: str, data: FrameSet) -> Iterator[Any]:
+        bar = tqdm.tqdm(
+            total=data.counts.frames,
+            desc=name,
+            unit=" frames",
+            unit_scale=True,
+            leave=False,
+            file=sys.stderr,
+            disable=not self.options.progress_bar,
+        )
+        with bar:
+
+            def show(sums: FrameSums) -> None:
+                bar.set_postfix_str(f"loss {sums.loss:.4f}", refresh=False)
+                bar.update(int(sums.frames) - bar.n)
+
+            yield show
+
+    @contextlib.contextmanager
+    def _profile(self, iteration: int) -> Iterator[Any]:
+        if not (self.options.profile and iteration == 1):
+            yield lambda: None
+            return
+        calls = 0
+        tf.profiler.experimental.start(self.folder.file("tensorboard"))
+
+        def count() -> None:
+            nonlocal calls
+            calls += 1
+            if calls == _PROFILED_CALLS:
+                tf.profiler.experimental.stop()
+
+        yield count
+        if calls < _PROFILED_CALLS:
+            tf.profiler.experimental.stop()
+        _LOG.info("profile in %s", self.folder.file("tensorboard"))
+
+    def _write_events(self, row: EpochRow) -> None:
+        with self._events.as_default(step=row.iteration):
+            for name in ("learn_rate", "train_loss", "cv_loss", "frames_per_second"):
+                tf.summary.scalar(name, getattr(row, name))
+            if row.cv_accuracy is not None and not math.isnan(row.cv_accuracy):
+                tf.summary.scalar("train_accuracy", row.train_accuracy)
+                tf.summary.scalar("cv_accuracy", row.cv_accuracy)
+        self._events.flush()
+
+
+def save_whole(save: Any, path: str) -> None:
+    """Saves by Keras under another name of the same ending, then renames."""
+    folder, name = os.path.split(path)
+    partial = os.path.join(folder, f"partial.{name}")
+    try:
+        save(partial)
+        os.replace(partial, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(partial)
+        raise

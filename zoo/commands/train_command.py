@@ -1,0 +1,241 @@
+"""`seqzoo train`: trains a model into a run folder."""
+
+import dataclasses
+import shlex
+import sys
+from typing import Any
+
+import absl.flags
+
+from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.commands import command_line, common
+
+USAGE = """
+seqzoo train MODEL [DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP]
+
+Trains MODEL (`seqzoo models` lists them) on frames of features, as Kaldi's
+steps/nnet/train.sh does, into the run folder EXP. The six directories are Kaldi's; LANG
+is not read. Without them, give tables: --feats, --cv_feats, --labels, --num_tgt and
+--run_dir. An ALI directory holds ali.*.gz and final.mdl, or ali.scp or ali.ark with one
+pdf a frame. Run the same command again to go on after it was stopped.
+
+The flags keep the names of train.sh, train_scheduler.sh and nnet-train-frmshuff;
+--learn-rate and --learn_rate are the same.
+"""
+
+# Options that train.sh takes as one string for the tools it calls.
+_BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
+
+
+def define(flag_values: absl.flags.FlagValues) -> None:
+    """train.sh's and nnet-train-frmshuff's options, and a few of our own."""
+    text, number, real, switch = (
+        _definer(kind, flag_values)
+        for kind in (
+            absl.flags.DEFINE_string,
+            absl.flags.DEFINE_integer,
+            absl.flags.DEFINE_float,
+            absl.flags.DEFINE_bool,
+        )
+    )
+    absl.flags.DEFINE_multi_string(
+        "set", [], "a setting of the model, field=value", flag_values=flag_values
+    )
+    text("run_dir", None, "the run folder, if it is not the sixth directory")
+    # Data.
+    text("feats", None, "features to train on, an rspecifier")
+    text("cv_feats", None, "held-out features, an rspecifier")
+    text("cmvn", None, "statistics for --feats by speaker, an rspecifier")
+    text("cv_cmvn", None, "statistics for --cv_feats, an rspecifier")
+    text("utt2spk", None, "speakers of --feats, an rspecifier")
+    text("cv_utt2spk", None, "speakers of --cv_feats, an rspecifier")
+    text("labels", None, "targets of both sets, an rspecifier; needs --num_tgt")
+    text("cv_labels", None, "held-out targets, if they are not in --labels")
+    number("num_tgt", None, "outputs of the network; from the alignments by default")
+    text("frame_weights", None, "a weight for each frame, an rspecifier of vectors")
+    text("utt_weights", None, "a weight for each utterance, an rspecifier")
+    text("cmvn_opts", None, "normalise features by speaker: options of apply-cmvn")
+    text("delta_opts", None, "add deltas: options of add-deltas")
+    number("length_tolerance", 5, "frames by which features and targets may differ")
+    number("max_frames", 360_000, "leave out longer utterances")
+    switch("copy_feats", True, "read a shuffled local copy of the features")
+    text("copy_feats_tmproot", None, "where the copy goes; the run folder by default")
+    switch("copy_feats_compress", True, "compress the copy, without loss")
+    # Feature transform and network.
+    text("feature_transform", None, "use this nnet1 file as feature transform")
+    absl.flags.DEFINE_enum(
+        "feat_type",
+        "plain",
+        ["plain", "traps", "transf", "lda"],
+        "the feature transform to make",
+        flag_values=flag_values,
+    )
+    number("splice", None, "frames of context on each side; 5 by default")
+    number("traps_dct_basis", 11, "feat_type traps: cosines for each dimension")
+    text("transf", None, "feat_type transf: the matrix; ALI_TRAIN/final.mat by default")
+    number("splice_after_transf", 5, "feat_type transf: context after it, in frames")
+    number("lda_dim", 300, "feat_type lda: dimensions that stay")
+    real("feats_std", 1.0, "standard deviation of the network's inputs")
+    number("hid_layers", None, "hidden layers; 6 by default")
+    number("hid_dim", None, "units in each; 2048 by default")
+    text("proto_opts", "", "options of make_nnet_proto.py, one string")
+    text("mlp_proto", None, "use this prototype")
+    text("mlp_init", None, "start from this nnet1 file")
+    number("seed", 777, "of initial weights and of the order of utterances")
+    # nnet-train-frmshuff.
+    absl.flags.DEFINE_enum(
+        "objective_function",
+        "xent",
+        ["xent", "mse"],
+        "cross-entropy or mean square error",
+        flag_values=flag_values,
+    )
+    real("learn_rate", None, "per frame; 0.008, or 0.00001 with tanh, by default")
+    real("momentum", 0.0, "in [0, 1), not compensated by 1 - momentum")
+    real("l1_penalty", 0.0, "L1 penalty on weights")
+    real("l2_penalty", 0.0, "L2 penalty on weights")
+    number("minibatch_size", 256, "frames in a minibatch")
+    number("randomizer_size", 32_768, "frames in the buffer that is shuffled")
+    number("randomizer_seed", 777, "of the shuffles")
+    switch("randomize", True, "shuffle frames")
+    number("loss_report_frames", 1_800_000, "frames between two progress figures")
+    switch("binary", True, "write networks in binary; text otherwise")
+    # train_scheduler.sh.
+    number("max_iters", 20, "epochs at most")
+    number("min_iters", 0, "epochs at least, all accepted")
+    number("keep_lr_iters", 0, "epochs at the start that keep the learning rate")
+    real("start_halving_impr", 0.01, "relative improvement below which it falls")
+    real("end_halving_impr", 0.001, "relative improvement below which training ends")
+    real("halving_factor", 0.5, "what the learning rate is multiplied with")
+    text("train_tool", "", "nnet-train-frmshuff with its options, one string")
+    text("train_tool_opts", "", "options of nnet-train-frmshuff, one string")
+    text("scheduler_opts", "", "options of train_scheduler.sh, one string")
+    # Ours.
+    switch("kaldi_tail", False, "leave out the frames at the end that fill no minibatch")
+    switch("bfloat16", False, "compute in bfloat16, with float32 weights")
+    switch("profile", False, "write a TensorFlow profile of the first epoch's start")
+    common.define_threads(flag_values)
+    common.define_allow_pipes(flag_values)
+
+
+def _definer(kind: Any, flag_values: absl.flags.FlagValues) -> Any:
+    def define_one(name: str, default: Any, meaning: str) -> None:
+        kind(name, default, meaning, flag_values=flag_values)
+
+    return define_one
+
+
+def run(args: list[str], flags: absl.flags.FlagValues) -> None:
+    """Trains."""
+    if len(args) not in (1, 7):
+        common.check_args(
+            args[:1] if len(args) < 7 else args,
+            7 if len(args) > 1 else 1,
+            7,
+            "give MODEL, or MODEL DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP",
+        )
+    _unbundle(flags)
+    from seqzoo.zoo import registry
+
+    overrides = _overrides(flags)
+    config = registry.config(args[0], overrides)
+    common.start_tensorflow(flags)
+    from seqzoo.zoo.acoustic import dnn_recipe, frame_training
+    from seqzoo.zoo.training import newbob
+
+    tanh = "<Tanh>" in config.proto()
+    rate = flags.learn_rate
+    if rate is None:
+        rate = 1e-5 if tanh else 0.008
+    state = dnn_recipe.train(
+        _run_dir(args, flags),
+        ["seqzoo", *sys.argv[1:]],
+        overrides,
+        _recipe(args, flags),
+        frame_training.FrameTrainOptions(
+            objective=flags.objective_function,
+            statistics=flags.verbose > 0,
+            progress_bar=sys.stderr.isatty() and flags.verbose >= 0,
+            **_same(frame_training.FrameTrainOptions, flags),
+        ),
+        newbob.NewbobOptions(learn_rate=rate, **_same(newbob.NewbobOptions, flags)),
+    )
+    print(f"{_run_dir(args, flags)}/final.nnet: loss {state.loss:g}, {state.best}")
+
+
+def _same(kind: Any, flags: absl.flags.FlagValues) -> dict[str, Any]:
+    """The fields of a dataclass that have a flag of the same name."""
+    names = {field.name for field in dataclasses.fields(kind)} - {"learn_rate"}
+    return {name: getattr(flags, name) for name in names if name in flags}
+
+
+def _overrides(flags: absl.flags.FlagValues) -> list[str]:
+    """The model's settings, from the flags with Kaldi's names and from --set."""
+    found = []
+    if flags.splice is not None:
+        found.append(f"offsets={-flags.splice}:{flags.splice}")
+    for flag, field in (("hid_layers", "hidden_layers"), ("hid_dim", "hidden_dim")):
+        if flags[flag].value is not None:
+            found.append(f"{field}={flags[flag].value}")
+    if flags.proto_opts:
+        found.append(f"proto_opts={flags.proto_opts}")
+    found.append(f"seed={flags.seed}")
+    return [*found, *flags.set]
+
+
+def _run_dir(args: list[str], flags: absl.flags.FlagValues) -> str:
+    given = args[6] if len(args) == 7 else flags.run_dir
+    if given is None:
+        raise InputError("no run folder: give the six directories, or --run_dir.")
+    return given
+
+
+def _recipe(args: list[str], flags: absl.flags.FlagValues) -> Any:
+    from seqzoo.zoo.acoustic.dnn_recipe import DnnRecipe, SetSource
+
+    if len(args) == 7:
+        if flags.feats or flags.cv_feats:
+            raise InputError("--feats and --cv_feats stand instead of directories.")
+        train, held_out, _, ali_train, ali_held_out = args[1:6]
+        sources: tuple[Any, Any] = train, held_out
+    else:
+        if not (flags.feats and flags.cv_feats):
+            raise InputError(
+                "no data: give DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP, or "
+                "--feats and --cv_feats."
+            )
+        ali_train = ali_held_out = None
+        sources = (
+            SetSource(feats=flags.feats, cmvn=flags.cmvn, utt2spk=flags.utt2spk),
+            SetSource(
+                feats=flags.cv_feats, cmvn=flags.cv_cmvn, utt2spk=flags.cv_utt2spk
+            ),
+        )
+    return DnnRecipe(
+        train=sources[0],
+        held_out=sources[1],
+        ali_train=ali_train,
+        ali_held_out=ali_held_out,
+        held_out_labels=flags.cv_labels,
+        shuffle_seed=flags.seed,
+        **_same(DnnRecipe, flags),
+    )
+
+
+def _unbundle(flags: absl.flags.FlagValues) -> None:
+    """Takes the options inside --train_tool_opts and its like as flags of ours."""
+    for bundle in _BUNDLES:
+        value = flags[bundle].value
+        try:
+            words = shlex.split(value)
+        except ValueError as error:
+            raise InputError(f"--{bundle}={value}: {error}.") from None
+        if bundle == "train_tool" and words and not words[0].startswith("-"):
+            if words[0] != "nnet-train-frmshuff":
+                raise InputError(
+                    f"--train_tool={words[0]}: nnet-train-frmshuff is taken."
+                )
+            words = words[1:]
+        left = command_line.parse(words, flags, "seqzoo train")
+        if left:
+            raise InputError(f"--{bundle}: {left[0]!r} is no option.")

@@ -1,0 +1,65 @@
+"""Learning curves as a picture."""
+
+import os
+from collections.abc import Sequence
+
+from seqzoo.zoo.training.history import EpochRow
+
+
+def draw(rows: Sequence[EpochRow], path: str, title: str) -> None:
+    """Draws loss, accuracy and learning rate by epoch into a PNG.
+
+    Args:
+        rows: the epochs; those rejected are drawn hollow.
+        path: of the PNG, replaced whole.
+        title: above the picture.
+    """
+    import matplotlib.figure  # Slow to import, and needs no window system this way.
+
+    with_accuracy = rows[0].cv_accuracy is not None
+    figure = matplotlib.figure.Figure((10 if with_accuracy else 6, 3.6))
+    panels = figure.subplots(1, 2 if with_accuracy else 1, squeeze=False)[0]
+    _panel(panels[0], rows, "train_loss", "cv_loss", "loss per frame")
+    if with_accuracy:
+        _panel(panels[1], rows, "train_accuracy", "cv_accuracy", "frame accuracy, %")
+    rates = panels[0].twinx()
+    rates.step(
+        [row.iteration for row in rows],
+        [row.learn_rate for row in rows],
+        where="mid",
+        color="0.75",
+        linewidth=1,
+    )
+    rates.set_yscale("log")
+    rates.set_ylabel("learning rate", color="0.5")
+    rates.tick_params(colors="0.5")
+    figure.suptitle(title)
+    figure.tight_layout()
+    partial = f"{path}.partial"
+    figure.savefig(partial, dpi=120, format="png")
+    os.replace(partial, path)
+
+
+def _panel(axes, rows, train: str, held_out: str, label: str) -> None:
+    scale = 100 if "accuracy" in train else 1
+    for column, name, color in (
+        (train, "training", "tab:blue"),
+        (held_out, "held out", "tab:orange"),
+    ):
+        values = [scale * getattr(row, column) for row in rows]
+        epochs = [row.iteration for row in rows]
+        axes.plot(epochs, values, color=color, label=name, marker="o", markersize=4)
+        rejected = [i for i, row in enumerate(rows) if not row.accepted]
+        axes.plot(
+            [epochs[i] for i in rejected],
+            [values[i] for i in rejected],
+            linestyle="none",
+            marker="o",
+            markersize=4,
+            color=color,
+            markerfacecolor="white",
+        )
+    axes.set_xlabel("epoch")
+    axes.set_ylabel(label)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(frameon=False)

@@ -1,0 +1,123 @@
+"""What flows through a list of layers: outputs, back-propagated signals, gradients."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from seqzoo import layers
+from seqzoo.zoo.checkpoints import keras_layers, nnet_info
+
+Array = np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Gradients:
+    """What one minibatch's loss sends back.
+
+    Attributes:
+        diffs: gradient of the summed loss to each layer's output, `(frames, dim)`;
+            without the one to a final Softmax, which the loss takes over.
+        parameters: for each layer, the gradient of each weight under the name
+            `info` gives it (`linearity`, `bias`), in the file's layout.
+    """
+
+    diffs: list[Array]
+    parameters: list[dict[str, Array]]
+
+
+def activations(net: Sequence[keras.layers.Layer], inputs: Any) -> list[Array]:
+    """The output of each layer in turn, `(frames, dim)` each.
+
+    Args:
+        net: layers, as of `keras_layers.to_layers`.
+        inputs: `(frames, dim)`, or `(batch, time, dim)` for layers across frames.
+    """
+    outputs = []
+    x = tf.convert_to_tensor(inputs)
+    for layer in net:
+        x = layer(x)
+        outputs.append(tf.cast(x, tf.float32).numpy())
+    return outputs
+
+
+def gradients(
+    net: Sequence[keras.layers.Layer], objective: str, batch: Mapping[str, Any]
+) -> Gradients:
+    """What `FrameTrainer` would send back for a minibatch, without an update.
+
+    Args:
+        net: layers.
+        objective: `xent` or `mse`.
+        batch: `inputs` (frames, dim), `ids` and `values` (frames, k), `weights`
+            (frames,).
+    """
+    softmax = objective == "xent" and isinstance(net[-1], keras.layers.Softmax)
+    body = net[:-1] if softmax else net
+    outputs = []
+    with tf.GradientTape(persistent=True) as tape:
+        x = tf.convert_to_tensor(batch["inputs"])
+        for layer in body:
+            x = layer(x)
+            tape.watch(x)
+            outputs.append(x)
+    loss = {"xent": layers.xent, "mse": layers.mse}[objective](
+        tf.cast(x, tf.float32), batch["ids"], batch["values"], batch["weights"]
+    )
+    sent = tf.cast(loss.diff, x.dtype)
+    diffs = [tf.cast(d, tf.float32).numpy() for d in _sent_back(tape, x, outputs, sent)]
+    parameters = []
+    for layer in net:
+        names = keras_layers.parameters(layer)
+        weights = [layers.source(weight) for weight in names.values()]
+        found = tape.gradient(x, weights, output_gradients=sent)
+        parameters.append(
+            {
+                name: np.asarray(tf.cast(g, tf.float32)).T
+                for name, g in zip(names, found, strict=True)
+                if g is not None
+            }
+        )
+    return Gradients(diffs, parameters)
+
+
+def _sent_back(tape, x, outputs, sent) -> list[tf.Tensor]:
+    inner = tape.gradient(x, outputs[:-1], output_gradients=sent)
+    return [d for d in inner if d is not None] + [sent]
+
+
+def statistics(
+    net: Sequence[keras.layers.Layer], objective: str, batch: Mapping[str, Any]
+) -> str:
+    """Minimum, maximum and moments of all of it, as nnet1 logs them.
+
+    Compare them with those of a run that is known to be good: a layer whose outputs
+    saturate, or whose back-propagated signal vanishes or explodes, shows here.
+    """
+    markers = [keras_layers.marker(layer) for layer in net]
+    outputs = activations(net, batch["inputs"])
+    lines = ["### Forward propagation buffer content :"]
+    for number, (name, values) in enumerate(
+        zip(["<Input>", *markers], [batch["inputs"], *outputs], strict=True), 1
+    ):
+        lines.append(f"[{number}] output of {name} {_moments(values)} ")
+    found = gradients(net, objective, batch)
+    lines += ["", "### Backward propagation buffer content :"]
+    for number, (name, diff) in enumerate(
+        zip(markers, found.diffs, strict=False), 1
+    ):
+        lines.append(f"[{number}] diff-output of {name} {_moments(diff)} ")
+    lines += ["", "### Gradient stats :"]
+    for number, (name, parts) in enumerate(
+        zip(markers, found.parameters, strict=True), 1
+    ):
+        lines.append(f"Component {number} : {name}, ")
+        lines += [f"  {part}_grad {_moments(g)} " for part, g in parts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _moments(values: Any) -> str:
+    return nnet_info.moments(np.asarray(values, np.float32))

@@ -1,0 +1,163 @@
+"""Run folders: what a training run writes, so that it can be resumed at any moment."""
+
+import contextlib
+import csv
+import dataclasses
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
+
+from seqzoo.datasets import files
+from seqzoo.datasets.errors import InputError
+
+_STATE = "state.json"
+
+
+class RunFolder:
+    """The folder of one run.
+
+    It holds `config.json`, `command.txt`, `nnet/` and `log/` as Kaldi's scripts leave
+    them, `history.csv` and `state.json`, from which the run goes on after a kill.
+    All but the logs are replaced whole, never half-written.
+
+    Args:
+        path: made if it is not there.
+        command: the words of the command that trains, for the logs.
+
+    Raises:
+        InputError: it cannot be made or written.
+    """
+
+    def __init__(self, path: str, command: Sequence[str]):
+        self.path = path
+        self.command = shlex.join(command)
+        self._new = not os.path.exists(path)
+        try:
+            for folder in ("nnet", "log", "weights"):
+                os.makedirs(os.path.join(path, folder), exist_ok=True)
+            self.write_text("command.txt", self.command + "\n")
+        except OSError as error:
+            raise InputError(
+                f"{path}: the run folder cannot be written ({error.strerror}); give "
+                "another."
+            ) from None
+
+    @contextlib.contextmanager
+    def removed_on_failure(self) -> Iterator[None]:
+        """Inside, an error before the first state removes a folder made for the run."""
+        try:
+            yield
+        except Exception:
+            if self._new and not os.path.exists(self.file(_STATE)):
+                shutil.rmtree(self.path, ignore_errors=True)
+            raise
+
+    def file(self, *parts: str) -> str:
+        """A path inside."""
+        return os.path.join(self.path, *parts)
+
+    def begin(self, config: Mapping[str, Any]) -> None:
+        """Keeps what the run is made from; on a resumed run checks it is the same.
+
+        Args:
+            config: plain values.
+
+        Raises:
+            InputError: the folder holds a run of something else.
+        """
+        plain = json.loads(json.dumps(config))
+        path = self.file("config.json")
+        if self.load_state() is not None and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                before = json.load(file)
+            told = _first_difference(before, plain)
+            if told:
+                raise InputError(
+                    f"{self.path}: holds a run with {told}; give another folder, or "
+                    "remove this one to start anew."
+                )
+        self.write_text("config.json", json.dumps(plain, indent=2) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Replaces a text file."""
+        output = files.Output(self.file(name))
+        try:
+            output.write(text.encode())
+            output.commit()
+        except BaseException:
+            output.discard()
+            raise
+
+    def save_state(self, state: Mapping[str, Any]) -> None:
+        """Replaces the state that `load_state` gives."""
+        self.write_text(_STATE, json.dumps(state, indent=1) + "\n")
+
+    def load_state(self) -> dict[str, Any] | None:
+        """The last saved state; None in a new folder."""
+        path = self.file(_STATE)
+        if not os.path.exists(path):
+            return None
+        try:
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+        except ValueError as error:
+            raise InputError(
+                f"{path}: cannot be read ({error}); remove the folder to start anew."
+            ) from None
+
+    def write_history(self, rows: Sequence[Any]) -> None:
+        """Replaces `history.csv`; the rows are dataclasses of one kind."""
+        path = self.file("history.csv")
+        partial = f"{path}.partial"
+        with open(partial, "w", encoding="utf-8", newline="") as file:
+            fields = [field.name for field in dataclasses.fields(rows[0])]
+            writer = csv.DictWriter(file, fields, lineterminator="\n")
+            writer.writeheader()
+            for row in rows:
+                writer.writerow(dataclasses.asdict(row))
+        os.replace(partial, path)
+
+    def link(self, target: str, name: str) -> None:
+        """Points `name` at `target`, both inside; as a file of its own elsewhere."""
+        at = self.file(name)
+        relative = os.path.relpath(self.file(target), os.path.dirname(at))
+        partial = f"{at}.partial"
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(partial)
+        os.symlink(relative, partial)
+        os.replace(partial, at)
+
+    @contextlib.contextmanager
+    def log(self, name: str) -> Iterator["Log"]:
+        """Opens `log/NAME` anew; its first line is the command."""
+        with open(self.file("log", name), "w", encoding="utf-8") as file:
+            log = Log(file)
+            log.write(self.command)
+            yield log
+
+
+class Log:
+    """One log file; every line is on disk at once."""
+
+    def __init__(self, file: TextIO):
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Writes lines."""
+        self._file.write(text + "\n")
+        self._file.flush()
+
+
+def _first_difference(before: Any, now: Any, path: str = "") -> str:
+    """What differs, in words; '' if nothing."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in {**before, **now}:
+            name = f"{path}.{key}" if path else key
+            told = _first_difference(before.get(key), now.get(key), name)
+            if told:
+                return told
+        return ""
+    return "" if before == now else f"{path} {before!r}, not {now!r}"
