@@ -1,0 +1,244 @@
+"""SavedModels of acoustic models, with signatures that need no Python of ours."""
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from numpy.typing import ArrayLike, NDArray
+
+from seqzoo.datasets.errors import InputError
+from seqzoo.export import check as check_module
+from seqzoo.export.float32 import in_float32
+
+DESCRIPTION = "assets.extra/signatures.json"
+
+
+def export(
+    model: keras.Model,
+    directory: str,
+    *,
+    version: int | None = None,
+    log_priors: ArrayLike | None = None,
+    keep_compute_type: bool = False,
+    check: bool = False,
+) -> str:
+    """Writes `directory/<version>/`, where TF Serving finds it.
+
+    Every signature takes `feats`, float32 `(batch, time, dim)`, and `lengths`, int32
+    `(batch,)`, the frames of each utterance; what stands behind them is padding and
+    changes nothing. Outputs are float32 `(batch, time, classes)`, 0 in the padding,
+    under the signature's name:
+
+    - `posteriors`: the softmax.
+    - `log_posteriors`: `log(posteriors + 1e-20)`.
+    - `log_likelihoods`: those minus `log_priors`; only with them.
+    - `serving_default`: the last of these that there is, under the name `outputs`.
+
+    A model without a softmax has `outputs` and `serving_default` only.
+
+    Args:
+        model: a functional Keras model of `{"feats": (batch, time, dim)}` to
+            `{"logits": ...}`, what goes into a softmax, or to `{"outputs": ...}`.
+        directory: the folder of all versions, local or remote; made if need be.
+        version: at least 0; None takes the next after the highest there.
+        log_priors: of the classes, scaled already.
+        keep_compute_type: compute in the types of the model's layers; otherwise all
+            in float32.
+        check: run it in a fresh process first, as `check.check` does; where it
+            differs from the model, nothing is written.
+
+    Returns:
+        The folder of the version. It appears only when all is written.
+
+    Raises:
+        InputError: if the model is of another form, `log_priors` do not fit it, the
+            version is there, or the folder cannot be written.
+    """
+    priors = None if log_priors is None else np.asarray(log_priors, np.float32)
+    form = _Form(model, priors)
+    served = model if keep_compute_type else in_float32(model)
+    directory = directory.rstrip("/") or directory
+    made = _missing_folders(directory)
+    temporary = f"{directory}/.{uuid.uuid4().hex[:8]}.part"
+    try:
+        tf.io.gfile.makedirs(directory)
+        taken = versions(directory)
+        if version is None:
+            version = max(taken, default=0) + 1
+        if version < 0 or version in taken:
+            reason = "is there already" if version in taken else "is below 0"
+            raise InputError(f"{directory}: version {version} {reason}; give another.")
+        signatures = _signatures(served, form)
+        tf.saved_model.save(_Weights(served), temporary, signatures)
+        _write_description(temporary, form)
+        if check:
+            check_module.check(
+                temporary,
+                served,
+                log_priors=priors,
+                keep_compute_type=keep_compute_type,
+            )
+        final = f"{directory}/{version}"
+        tf.io.gfile.rename(temporary, final)
+    except (OSError, tf.errors.OpError) as error:
+        _remove(temporary, made)
+        message = getattr(error, "message", None) or str(error)
+        raise InputError(
+            f"{directory}: cannot write a SavedModel: {' '.join(message.split())}"
+        ) from None
+    except BaseException:
+        _remove(temporary, made)
+        raise
+    return final
+
+
+def versions(directory: str) -> list[int]:
+    """The version numbers in a folder that TF Serving watches."""
+    if not tf.io.gfile.isdir(directory):
+        return []
+    names = (name.strip("/") for name in tf.io.gfile.listdir(directory))
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+class _Form:
+    """What a model takes and gives, checked."""
+
+    def __init__(self, model: keras.Model, log_priors: NDArray[np.float32] | None):
+        inputs, outputs = model.input, model.output
+        if not (isinstance(inputs, dict) and list(inputs) == ["feats"]):
+            raise InputError(f"{model.name}: its inputs are not {{'feats': ...}}.")
+        if not (
+            isinstance(outputs, dict) and list(outputs) in (["logits"], ["outputs"])
+        ):
+            raise InputError(
+                f"{model.name}: its outputs are neither {{'logits': ...}} nor "
+                "{'outputs': ...}."
+            )
+        [self.key] = outputs
+        self.feature_dim = int(inputs["feats"].shape[-1])
+        self.classes = int(outputs[self.key].shape[-1])
+        if log_priors is not None and self.key != "logits":
+            raise InputError(
+                f"{model.name}: log_priors are given, but without a softmax at its end "
+                "it has no posteriors to turn into likelihoods."
+            )
+        if log_priors is not None and log_priors.shape != (self.classes,):
+            raise InputError(
+                f"{model.name}: log_priors are of shape {log_priors.shape}; "
+                f"it has {self.classes} classes."
+            )
+        self.log_priors = log_priors
+
+    def finishes(self) -> dict[str, Callable[[tf.Tensor], tf.Tensor]]:
+        """What each signature does with the model's outputs, by its name.
+
+        The last of them is what serving_default does.
+        """
+
+        def log_posteriors(logits: tf.Tensor) -> tf.Tensor:
+            return tf.math.log(tf.nn.softmax(logits) + 1e-20)
+
+        if self.key == "outputs":
+            return {"outputs": tf.identity}
+        found = {"posteriors": tf.nn.softmax, "log_posteriors": log_posteriors}
+        if self.log_priors is not None:
+            priors = self.log_priors
+            found["log_likelihoods"] = lambda logits: log_posteriors(logits) - priors
+        return found
+
+
+class _Weights(tf.Module):
+    """All that is saved beside the signatures: no Keras object."""
+
+    def __init__(self, model: keras.Model):
+        super().__init__()
+        shadows = (getattr(weight, "shadow", None) for weight in model.weights)
+        self.weights = [weight.value for weight in model.weights]
+        self.shadows = [shadow for shadow in shadows if shadow is not None]
+
+
+def _signatures(model: keras.Model, form: _Form) -> dict[str, Any]:
+    finishes = form.finishes()
+    made = {
+        name: _signature(model, form, finish, name) for name, finish in finishes.items()
+    }
+    *_, last = finishes.values()
+    return {**made, "serving_default": _signature(model, form, last, "outputs")}
+
+
+def _signature(
+    model: keras.Model,
+    form: _Form,
+    finish: Callable[[tf.Tensor], tf.Tensor],
+    output: str,
+) -> Any:
+    def signature(feats: tf.Tensor, lengths: tf.Tensor) -> dict[str, tf.Tensor]:
+        batch, time = tf.unstack(tf.shape(feats)[:2])
+        tf.debugging.assert_equal(
+            tf.size(lengths), batch, "lengths needs one number for each utterance."
+        )
+        for within in (lengths >= 0, lengths <= time):
+            tf.debugging.Assert(
+                tf.reduce_all(within), ["lengths must be of 0 to the frames in feats."]
+            )
+        mask = tf.sequence_mask(lengths, time)
+        real = mask[..., tf.newaxis]
+        # Whatever stands in the padding, were it NaN, no layer sees it.
+        feats = tf.where(real, feats, 0.0)
+        # Model.call and not the model itself: a Functional model takes a mask but
+        # warns, when called, that it does not hand it on.
+        outputs = model.call({"feats": feats}, training=False, mask={"feats": mask})
+        scores = finish(tf.cast(outputs[form.key], tf.float32))
+        return {output: tf.where(real, scores, 0.0)}
+
+    return tf.function(
+        signature,
+        input_signature=[
+            tf.TensorSpec((None, None, form.feature_dim), tf.float32, "feats"),
+            tf.TensorSpec((None,), tf.int32, "lengths"),
+        ],
+    )
+
+
+def _write_description(folder: str, form: _Form) -> None:
+    """A page for whoever finds the model: names and widths."""
+    finishes = form.finishes()
+    page = {
+        "feature_dim": form.feature_dim,
+        "classes": form.classes,
+        "inputs": {
+            "feats": "float32 (batch, time, feature_dim)",
+            "lengths": "int32 (batch,)",
+        },
+        "outputs": {name: name for name in finishes} | {"serving_default": "outputs"},
+        "serving_default": list(finishes)[-1],
+    }
+    path = f"{folder}/{DESCRIPTION}"
+    tf.io.gfile.makedirs(path.rpartition("/")[0])
+    with tf.io.gfile.GFile(path, "w") as stream:
+        stream.write(json.dumps(page, indent=2) + "\n")
+
+
+def _missing_folders(path: str) -> list[str]:
+    """The folders that making `path` makes, the innermost first."""
+    missing = []
+    while path and not tf.io.gfile.exists(path):
+        missing.append(path)
+        path = path.rpartition("/")[0]
+    return missing
+
+
+def _remove(temporary: str, made: Sequence[str]) -> None:
+    gfile = tf.io.gfile
+    try:
+        if gfile.exists(temporary):
+            gfile.rmtree(temporary)
+        for folder in made:
+            if gfile.isdir(folder) and not gfile.listdir(folder):
+                gfile.rmtree(folder)
+    except tf.errors.OpError:
+        pass  # What went wrong before is what is told.
