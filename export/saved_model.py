@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -25,6 +25,7 @@ def export(
     log_priors: ArrayLike | None = None,
     keep_compute_type: bool = False,
     check: bool = False,
+    notes: Mapping[str, Any] | None = None,
 ) -> str:
     """Writes `directory/<version>/`, where TF Serving finds it.
 
@@ -50,6 +51,7 @@ def export(
             in float32.
         check: run it in a fresh process first, as `check.check` does; where it
             differs from the model, nothing is written.
+        notes: more for the page that `description` reads; plain values.
 
     Returns:
         The folder of the version. It appears only when all is written.
@@ -74,7 +76,7 @@ def export(
             raise InputError(f"{directory}: version {version} {reason}; give another.")
         signatures = _signatures(served, form)
         tf.saved_model.save(_Weights(served), temporary, signatures)
-        _write_description(temporary, form)
+        _write_description(temporary, form, notes or {})
         if check:
             check_module.check(
                 temporary,
@@ -102,6 +104,15 @@ def versions(directory: str) -> list[int]:
         return []
     names = (name.strip("/") for name in tf.io.gfile.listdir(directory))
     return sorted(int(name) for name in names if name.isdecimal())
+
+
+def description(folder: str) -> dict[str, Any]:
+    """What `export` noted of the model in `folder`; empty if it did not make it."""
+    path = f"{folder}/{DESCRIPTION}"
+    if not tf.io.gfile.exists(path):
+        return {}
+    with tf.io.gfile.GFile(path) as stream:
+        return json.loads(stream.read())
 
 
 class _Form:
@@ -204,7 +215,7 @@ def _signature(
     )
 
 
-def _write_description(folder: str, form: _Form) -> None:
+def _write_description(folder: str, form: _Form, notes: Mapping[str, Any]) -> None:
     """A page for whoever finds the model: names and widths."""
     finishes = form.finishes()
     page = {
@@ -216,6 +227,7 @@ def _write_description(folder: str, form: _Form) -> None:
         },
         "outputs": {name: name for name in finishes} | {"serving_default": "outputs"},
         "serving_default": list(finishes)[-1],
+        **notes,
     }
     path = f"{folder}/{DESCRIPTION}"
     tf.io.gfile.makedirs(path.rpartition("/")[0])

@@ -50,13 +50,13 @@ class SavedModelScores:
 
     Attributes:
         input_dim, output_dim: numbers in a frame of features, and of outputs.
+        options: see above; they can be set later, when `output_dim` is known.
 
     Raises:
         InputError: if it is none, or the options do not fit it.
     """
 
     def __init__(self, directory: str, options: ScoreOptions | None = None):
-        self._options = options or ScoreOptions()
         try:
             self._loaded = tf.saved_model.load(directory)
         except (OSError, ValueError, tf.errors.OpError) as error:
@@ -69,12 +69,6 @@ class SavedModelScores:
                 f"{directory}: its signatures are {', '.join(signatures) or 'none'}; "
                 "posteriors or outputs is taken, with feats and lengths."
             )
-        if name == "posteriors" and self._options.no_softmax:
-            raise InputError(
-                f"{directory}: no_softmax: a SavedModel keeps its softmax; "
-                "apply_log gives the same but for a constant in each frame, "
-                "or give the network it was made of."
-            )
         self._signature = signatures[name]
         inputs = self._signature.structured_input_signature[1]
         if set(inputs) != {"feats", "lengths"}:
@@ -85,7 +79,23 @@ class SavedModelScores:
         self._name = name
         self.input_dim = inputs["feats"].shape[-1]
         self.output_dim = self._signature.structured_outputs[name].shape[-1]
-        self._options.check(self.output_dim)
+        self._directory = directory
+        self.options = options or ScoreOptions()
+
+    @property
+    def options(self) -> ScoreOptions:
+        return self._options
+
+    @options.setter
+    def options(self, options: ScoreOptions) -> None:
+        if self._name == "posteriors" and options.no_softmax:
+            raise InputError(
+                f"{self._directory}: no_softmax: a SavedModel keeps its softmax; "
+                "apply_log gives the same but for a constant in each frame, "
+                "or give the network it was made of."
+            )
+        options.check(self.output_dim)
+        self._options = options
 
     def __call__(
         self, utterances: Sequence[NDArray[np.float32]]

@@ -1,9 +1,13 @@
 """What training leaves behind: a network, its feature transform, its options."""
 
 import dataclasses
+import os
+import shutil
+import uuid
 
 import tensorflow as tf
 
+from seqzoo.datasets import files, tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import nnet1
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
@@ -20,10 +24,10 @@ class TrainedModel:
     nnet: Nnet
     feature_transform: Nnet | None = None
 
-    cmvn_opts: str = ""
-    """Options of apply-cmvn that its training features went through; empty: none."""
+    cmvn_opts: str | None = None
+    """Options of apply-cmvn that its training features went through; None: no CMVN."""
 
-    delta_opts: str = ""
+    delta_opts: str | None = None
     """Options of add-deltas, likewise."""
 
     class_frame_counts: str | None = None
@@ -49,10 +53,10 @@ def read(path: str, feature_transform: str | None = None) -> TrainedModel:
         found = f"{folder}/{name}"
         return found if folder is not None and gfile.exists(found) else None
 
-    def text(name: str) -> str:
+    def text(name: str) -> str | None:
         found = inside(name)
         if found is None:
-            return ""
+            return None
         with gfile.GFile(found) as stream:
             return " ".join(stream.read().split())
 
@@ -65,10 +69,77 @@ def read(path: str, feature_transform: str | None = None) -> TrainedModel:
                 "of a run that ended, or a SavedModel."
             )
         feature_transform = feature_transform or inside(TRANSFORM)
+    nnet = nnet1.read(file or path)
+    transform = nnet1.read(feature_transform) if feature_transform else None
+    if transform is not None and transform.output_dim != nnet.input_dim:
+        raise InputError(
+            f"{feature_transform}: puts out {transform.output_dim} numbers a frame, "
+            f"but the network {file} takes {nnet.input_dim}."
+        )
     return TrainedModel(
-        nnet=nnet1.read(file or path),
-        feature_transform=nnet1.read(feature_transform) if feature_transform else None,
+        nnet=nnet,
+        feature_transform=transform,
         cmvn_opts=text(CMVN_OPTS),
         delta_opts=text(DELTA_OPTS),
         class_frame_counts=inside(COUNTS),
     )
+
+
+def write(
+    model: TrainedModel,
+    directory: str,
+    class_frame_counts: str | None = None,
+    *,
+    binary: bool = True,
+) -> None:
+    """Writes a folder that Kaldi's decoding scripts, and `read`, take.
+
+    It holds `final.nnet` and what there is of `final.feature_transform`, `cmvn_opts`,
+    `delta_opts` and `ali_train_pdf.counts`. It appears only when all is written.
+
+    Args:
+        model: the network and its options.
+        directory: local; not there yet, or empty.
+        class_frame_counts: the file to take counts from.
+        binary: text otherwise.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    directory = directory.rstrip("/") or directory
+    if os.path.exists(directory) and not (
+        os.path.isdir(directory) and not os.listdir(directory)
+    ):
+        raise InputError(f"{directory}: is there already; give a new folder.")
+    temporary = f"{directory}.{uuid.uuid4().hex[:8]}.part"
+    try:
+        os.makedirs(temporary)
+        nnet1.write(f"{temporary}/{NNET}", model.nnet, binary)
+        if model.feature_transform is not None:
+            nnet1.write(f"{temporary}/{TRANSFORM}", model.feature_transform, binary)
+        for name, options in (
+            (CMVN_OPTS, model.cmvn_opts),
+            (DELTA_OPTS, model.delta_opts),
+        ):
+            if options is not None:
+                _write_text(f"{temporary}/{name}", options)
+        if class_frame_counts is not None:
+            counts = tables.read_object(class_frame_counts, "vector")
+            tables.write_object(f"{temporary}/{COUNTS}", counts, binary=False)
+        os.rename(temporary, directory)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise InputError(f"{directory}: cannot write it: {error.strerror}.") from None
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _write_text(path: str, text: str) -> None:
+    output = files.Output(path)
+    try:
+        output.write(f"{text}\n".encode())
+    except BaseException:
+        output.discard()
+        raise
+    output.commit()
