@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqzoo.datasets import cmvn as cmvn_step
-from seqzoo.datasets import deltas, specifiers, tables
+from seqzoo.datasets import deltas, feats_copy, specifiers, tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.scp_table import ScpTable, open_table
 
@@ -94,6 +94,28 @@ class FeaturePipeline:
             )
         other = copy.copy(self)
         other._seed = seed
+        return other
+
+    def copied(self, directory: str, name: str) -> "FeaturePipeline":
+        """The same features from a compressed copy of the archive, as train.sh makes.
+
+        The copy, `name.ark` and `name.scp`, holds 8-bit values in the order in which
+        they are read here. Features that were compressed before keep their values.
+
+        Args:
+            directory: made if it is not there.
+            name: of the copy; if it is there it is read as it is.
+        """
+        scp = os.path.join(directory, f"{name}.scp")
+        if not os.path.exists(scp):
+            feats_copy.write(self._read(), directory, name)
+        other = copy.copy(self)
+        for cached in ("_scp", "dim"):
+            other.__dict__.pop(cached, None)
+        other.feats_rspecifier = f"scp:{scp}"
+        other._spec = specifiers.rspecifier(other.feats_rspecifier)
+        other.replayable = True
+        other._seed = None
         return other
 
     @property

@@ -69,8 +69,15 @@ class Writer:
     def __del__(self) -> None:
         self.discard()
 
-    def write(self, key: str, value: Any) -> None:
+    def write(
+        self, key: str, value: Any, *, compression_method: int | None = None
+    ) -> None:
         """Adds a value.
+
+        Args:
+            key: its name.
+            value: of the table's kind.
+            compression_method: for this one; None is the table's own.
 
         Raises:
             InputError: if the key has white space, or the value is of another kind.
@@ -81,10 +88,10 @@ class Writer:
                 "a key is one word without white space."
             )
         if self._archive is None:
-            self._write_target(key, value)
+            self._write_target(key, value, compression_method)
             return
         buffer = io.BytesIO()
-        self._encode(buffer, key, value)
+        self._encode(buffer, key, value, compression_method)
         head = key.encode() + b" "
         offset = self._archive.position + len(head)
         self._archive.write(head)
@@ -94,16 +101,19 @@ class Writer:
         if self._spec.flush or self._spec.archive == "-":
             self._archive.flush()
 
-    def _encode(self, buffer: io.BytesIO, key: str, value: Any) -> None:
+    def _encode(
+        self, buffer: io.BytesIO, key: str, value: Any, method: int | None
+    ) -> None:
         spec = self._spec
+        method = self._method if method is None else method
         try:
             table_values.write(
-                buffer, value, self._kind, spec.binary, self._method, self._double
+                buffer, value, self._kind, spec.binary, method, self._double
             )
         except InputError as error:
             raise InputError(f"{spec.text}: utterance {key!r}: {error}") from None
 
-    def _write_target(self, key: str, value: Any) -> None:
+    def _write_target(self, key: str, value: Any, method: int | None) -> None:
         entry = self._targets.get(key)
         if entry is None:
             if self._spec.permissive:
@@ -113,7 +123,7 @@ class Writer:
                 "or write scp,p: to leave such values out."
             )
         buffer = io.BytesIO()
-        self._encode(buffer, key, value)
+        self._encode(buffer, key, value, method)
         _write_file(entry.name, buffer.getvalue())
 
     def close(self) -> None:

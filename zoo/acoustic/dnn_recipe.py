@@ -17,7 +17,7 @@ from seqzoo.datasets.utterances import Utterances
 from seqzoo.zoo import registry
 from seqzoo.zoo.acoustic import feature_transform
 from seqzoo.zoo.acoustic.dnn_config import DnnConfig
-from seqzoo.zoo.acoustic.frame_set import FrameSet
+from seqzoo.zoo.acoustic.frame_set import Copy, FrameSet
 from seqzoo.zoo.acoustic.frame_training import FrameTraining, FrameTrainOptions
 from seqzoo.zoo.checkpoints import components, nnet1, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
@@ -123,8 +123,9 @@ class DnnRecipe:
     copy_feats_tmproot: str | None = None
     """Directory for the copy; None is the run folder."""
 
-    copy_feats_compress: bool = True
-    """Whether the copy is compressed (lossless)."""
+    copy_feats_compress: bool | None = None
+    """Whether the copy holds 8 bits a value, as train.sh makes it; None does where
+    data directories are given, as to train.sh, and not where tables are."""
 
     allow_pipes: bool = False
     """Whether entries of scp files may be commands."""
@@ -371,14 +372,17 @@ def _frame_set(
     )
     copy = None
     if recipe.copy_feats:
-        copy = os.path.join(_copy_folder(folder, recipe), f"{name}.blocks")
+        compress = recipe.copy_feats_compress
+        if compress is None:
+            # train.sh copies and compresses; the tools it calls do not.
+            compress = isinstance(recipe.train, str)
+        copy = Copy(_copy_folder(folder, recipe), name, compress)
     return FrameSet(
         utterances,
         recipe.randomizer_size,
         options.minibatch_size,
         copy,
-        recipe.copy_feats_compress,
-        identity=f"{os.path.abspath(folder.path)} {name} {recipe}",
+        identity=f"{os.path.abspath(folder.path)} {recipe}",
     )
 
 

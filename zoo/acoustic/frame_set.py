@@ -1,10 +1,12 @@
 """A set of utterances as blocks that every epoch reads, by copy or anew."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +14,9 @@ import tensorflow as tf
 from seqzoo.datasets import files, frame_blocks, frame_records
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.utterances import Utterances
+
+# Sets of up to so many bytes of features are read once and then kept.
+_IN_MEMORY = 1 << 29
 
 
 @dataclasses.dataclass
@@ -29,6 +34,17 @@ class SetCounts:
     """Frames of each target class."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Copy:
+    """A local copy of a set."""
+
+    directory: str
+    name: str
+    compress: bool
+    """Whether it is an archive of raw features with 8 bits a value, as train.sh makes;
+    else it holds the network's inputs in float32, ready to be read."""
+
+
 class FrameSet:
     """The blocks of a set of utterances.
 
@@ -36,9 +52,7 @@ class FrameSet:
         utterances: the set.
         buffer_frames: nnet1's --randomizer-size.
         minibatch_size: frames.
-        copy: path of a local copy that `prepare` writes and epochs read; None reads
-            the tables anew in every epoch.
-        compress: whether the copy is compressed (lossless).
+        copy: what `prepare` copies and epochs read; None reads the tables themselves.
         identity: what tells this set from others; a copy left over from a run that
             was killed is used again if it is of the same.
     """
@@ -48,8 +62,7 @@ class FrameSet:
         utterances: Utterances,
         buffer_frames: int,
         minibatch_size: int,
-        copy: str | None,
-        compress: bool,
+        copy: Copy | None,
         identity: str,
     ):
         self.utterances = utterances
@@ -57,9 +70,8 @@ class FrameSet:
         self.minibatch_size = minibatch_size
         self.counts = SetCounts()
         self._copy = copy
-        self._compress = compress
         self._identity = hashlib.sha256(
-            repr((identity, buffer_frames, minibatch_size, compress)).encode()
+            repr((identity, buffer_frames, minibatch_size, copy)).encode()
         ).hexdigest()
         if copy is None and not utterances.replayable:
             raise InputError(
@@ -68,31 +80,43 @@ class FrameSet:
             )
 
     def prepare(self) -> None:
-        """Makes the copy, or where none is wanted counts what the tables hold.
+        """Copies the set, if it is to be, and counts what is in it.
 
         Raises:
             InputError: as reading the utterances does.
         """
-        if self._copy is None:
-            for _ in self._counted(self._blocks()):
+        if self._copy is not None:
+            if not self._is_ours():
+                self.remove()
+            os.makedirs(self._copy.directory, exist_ok=True)
+            self._write_json(self._path("json"), self._identity)
+            if self._copy.compress:
+                copied = self.utterances.feats.copied(
+                    self._copy.directory, self._copy.name
+                )
+                self.utterances.feats = copied
+            elif os.path.exists(self._path("counts.json")):
+                with open(self._path("counts.json"), encoding="utf-8") as file:
+                    self.counts = SetCounts(**json.load(file))
+                return
+        blocks = self._counted(self._blocks())
+        if self._copy is None or self._copy.compress:
+            for _ in blocks:
                 pass
             return
-        if self._reuse():
-            return
-        os.makedirs(os.path.dirname(self._copy), exist_ok=True)
-        frame_records.write(
-            self._counted(self._blocks()), self._copy, compress=self._compress
-        )
-        index = {"identity": self._identity, "counts": dataclasses.asdict(self.counts)}
-        output = files.Output(self._index)
-        output.write(json.dumps(index).encode())
-        output.commit()
+        frame_records.write(blocks, self._path("blocks"), compress=False)
+        self._write_json(self._path("counts.json"), dataclasses.asdict(self.counts))
 
     def dataset(self) -> tf.data.Dataset:
-        """The blocks; `prepare` comes first."""
-        if self._copy is None:
-            return frame_records.stream(self._blocks, self.counts.dim)
-        return frame_records.read(self._copy, self.counts.dim, self._compress)
+        """The blocks; `prepare` comes first. A small set stays in memory."""
+        if self._copy is not None and not self._copy.compress:
+            blocks = frame_records.read(
+                self._path("blocks"), self.counts.dim, compress=False
+            )
+        else:
+            blocks = frame_records.stream(self._blocks, self.counts.dim)
+        small = self.counts.frames * self.counts.dim * 4 <= _IN_MEMORY
+        return blocks.cache() if small else blocks
 
     def feats(self) -> Iterator[tuple[str, np.ndarray]]:
         """The features of one utterance after the other, from the blocks."""
@@ -102,16 +126,36 @@ class FrameSet:
                 yield "", part
 
     def remove(self) -> None:
-        """Removes the copy."""
+        """Removes the copy, and its directory if nothing else is in it."""
         if self._copy is None:
             return
-        for path in (self._copy, self._index):
-            if os.path.exists(path):
-                os.remove(path)
+        for end in ("ark", "scp", "blocks", "counts.json", "json"):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._path(end))
+        with contextlib.suppress(OSError):
+            os.rmdir(self._copy.directory)
 
-    @property
-    def _index(self) -> str:
-        return f"{self._copy}.json"
+    def _path(self, end: str) -> str:
+        assert self._copy is not None
+        return os.path.join(self._copy.directory, f"{self._copy.name}.{end}")
+
+    def _is_ours(self) -> bool:
+        """Whether a copy is there that was made, or begun, for this set."""
+        try:
+            with open(self._path("json"), encoding="utf-8") as file:
+                return json.load(file) == self._identity
+        except (OSError, ValueError):
+            return False
+
+    @staticmethod
+    def _write_json(path: str, value: Any) -> None:
+        output = files.Output(path)
+        try:
+            output.write(json.dumps(value).encode())
+            output.commit()
+        except BaseException:
+            output.discard()
+            raise
 
     def _blocks(self) -> Iterator[frame_blocks.Block]:
         return frame_blocks.blocks(
@@ -134,19 +178,6 @@ class FrameSet:
         counts.other_errors = self.utterances.other_errors
         counts.classes = classes.tolist()
         self.counts = counts
-
-    def _reuse(self) -> bool:
-        if not (os.path.exists(self._copy or "") and os.path.exists(self._index)):
-            return False
-        try:
-            with open(self._index, encoding="utf-8") as file:
-                index = json.load(file)
-            if index["identity"] != self._identity:
-                return False
-            self.counts = SetCounts(**index["counts"])
-        except (ValueError, KeyError, TypeError):
-            return False
-        return True
 
 
 def _padded(values: np.ndarray, size: int) -> np.ndarray:

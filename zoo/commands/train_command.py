@@ -60,7 +60,13 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     number("max_frames", 360_000, "leave out longer utterances")
     switch("copy_feats", True, "read a shuffled local copy of the features")
     text("copy_feats_tmproot", None, "where the copy goes; the run folder by default")
-    switch("copy_feats_compress", True, "compress the copy, without loss")
+    switch(
+        "copy_feats_compress",
+        None,
+        "keep the copy with 8 bits a value, as train.sh does: so by default if "
+        "directories are given, not if tables are. What is compressed already keeps "
+        "its values",
+    )
     # Feature transform and network.
     text("feature_transform", None, "use this nnet1 file as feature transform")
     absl.flags.DEFINE_enum(
