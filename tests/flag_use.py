@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+from collections.abc import Iterable
 
 from seqzoo.zoo.commands import main
 
@@ -15,29 +16,33 @@ def unread(command: str) -> list[str]:
 
     A read is `flags.name` or `flags["name"]`, where `flags` is what `run` is given;
     the modules looked at are the command's own and, of the zoo's, those that it
-    imports, and so on; in `common`, the functions that those call.
+    imports, and so on; in `common`, the functions that those call. A command may also
+    name its flags in text outside of `define`; and where it takes them by the names of
+    a dataclass's fields (`getattr(flags, field.name)`), a field that is read is a read
+    of its flag.
     """
     _, flag_values = main.load(command)
+    own = f"seqzoo.zoo.commands.{command}_command"
     trees: dict[str, ast.Module] = {}
-    left = {f"seqzoo.zoo.commands.{command}_command"}
+    left = {own}
     while left:
         name = left.pop()
         if name.startswith("seqzoo.zoo.") and name not in (_MAIN, _COMMON, *trees):
             trees[name] = _tree(name)
             left |= _imported(trees[name])
     trees[_MAIN] = _tree(_MAIN)
+    everywhere = [node for tree in trees.values() for node in ast.walk(tree)]
     called = {
         node.attr
-        for tree in trees.values()
-        for node in ast.walk(tree)
+        for node in everywhere
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "common"
     }
-    common = [
-        node
-        for node in _tree(_COMMON).body
-        if isinstance(node, ast.FunctionDef) and node.name in called
-    ]
-    read = set().union(*map(_read, [*trees.values(), *common]))
+    for function in _tree(_COMMON).body:
+        if isinstance(function, ast.FunctionDef) and function.name in called:
+            everywhere += ast.walk(function)
+    read = _read(everywhere) | _texts(trees[own])
+    if any(_by_field(node) for node in ast.walk(trees[own])):
+        read |= _fields(everywhere) & _attributes(everywhere)
     return sorted(set(flag_values) - read)
 
 
@@ -48,9 +53,9 @@ def _tree(name: str) -> ast.Module:
     return ast.parse(text)
 
 
-def _read(tree: ast.AST) -> set[str]:
+def _read(nodes: Iterable[ast.AST]) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and _is_flags(node.value):
             names.add(node.attr)
         elif (
@@ -64,6 +69,48 @@ def _read(tree: ast.AST) -> set[str]:
 
 def _is_flags(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in _VARIABLES
+
+
+def _texts(tree: ast.Module) -> set[str]:
+    """The strings of a module, but for those in its `define`."""
+    return {
+        node.value
+        for top in tree.body
+        if not (isinstance(top, ast.FunctionDef) and top.name == "define")
+        for node in ast.walk(top)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def _by_field(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "getattr"
+        and _is_flags(node.args[0])
+        and not isinstance(node.args[1], ast.Constant)
+    )
+
+
+def _fields(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names of the fields of all dataclasses."""
+    return {
+        field.target.id
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    }
+
+
+def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
+    """What is read as `something.name`, `something` not being the flags."""
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and not _is_flags(node.value)
+    }
 
 
 def _imported(tree: ast.Module) -> set[str]:
