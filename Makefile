@@ -29,10 +29,12 @@ test: $(VENV)/test.stamp
 	@python -m pytest $(PYTEST)
 
 lint: $(VENV)/test.stamp
-	@ruff check --quiet .
-	@ruff format --quiet --check . || { ruff format --check .; false; }
-	@mypy --no-error-summary
-	@PYTHONPATH=.typing lint-imports
+	@failed=; \
+	ruff check --quiet . || failed=1; \
+	ruff format --check . || failed=1; \
+	mypy || failed=1; \
+	PYTHONPATH=.typing lint-imports || failed=1; \
+	test -z "$$failed"
 
 bench: $(VENV)/bench.stamp
 	@set -e; for script in benchmarks/*_bench.py; do python $$script; done
