@@ -319,7 +319,8 @@ class FrameTraining:
         save_whole(
             model.save_weights, self.folder.file("weights", "final.weights.h5")
         )
-        curves.draw(self.history, self.folder.file("curves.png"), self.folder.path)
+        name = os.path.basename(os.path.abspath(self.folder.path))
+        curves.draw(self.history, self.folder.file("curves.png"), name)
         self.train_set.remove()
         self.held_out.remove()
 
