@@ -72,6 +72,12 @@ def test_values_may_hold_what_flags_hold(flags):
     assert flags.feats == "ark:copy-feats --x=1 scp:a ark:- |"
 
 
+def test_options_for_another_tool_may_begin_like_a_flag(flags):
+    absl.flags.DEFINE_string("cmvn_opts", "", "", flag_values=flags)
+    command_line.parse(["--cmvn-opts", "--norm-vars=true --x", "--iters=3"], flags)
+    assert (flags.cmvn_opts, flags.iters) == ("--norm-vars=true --x", 3)
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
