@@ -37,6 +37,9 @@ class AddShift(UpdatableComponent):
             momentum=False,
         )
 
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
     def call(self, inputs):
         return inputs + self.shift
 

@@ -39,6 +39,9 @@ class Rescale(UpdatableComponent):
             momentum=False,
         )
 
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
     def call(self, inputs):
         return inputs * self.scale
 

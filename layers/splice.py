@@ -52,7 +52,7 @@ class Splice(keras.layers.Layer):
         # An empty row (lengths 0) still needs a frame to point at: frame 0.
         last = tf.maximum(lengths - 1, 0)[:, tf.newaxis, tf.newaxis]
         wanted = tf.range(shape[1])[:, tf.newaxis] + tf.constant(self.offsets)
-        frames = tf.clip_by_value(wanted[tf.newaxis], 0, last)
+        frames = tf.maximum(tf.minimum(wanted[tf.newaxis], last), 0)
         if mask is None:
             windows = tf.gather(inputs, frames[0], axis=1)
         else:

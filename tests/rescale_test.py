@@ -1,0 +1,45 @@
+import numpy as np
+
+from seqzoo.layers import Rescale
+from tests.check_layer import check_layer
+
+
+def test_by_hand():
+    layer = Rescale()
+    layer.build((None, 2))
+    layer.scale.assign([0.5, -2.0])
+    inputs = np.array([[1, 2], [3, 4]], "float32")
+    expected = inputs * np.array([0.5, -2.0], "float32")
+    np.testing.assert_array_equal(layer(inputs), expected)
+    np.testing.assert_array_equal(layer(inputs[np.newaxis]), expected[np.newaxis])
+
+
+def test_starts_as_the_identity():
+    inputs = np.array([[1, 2], [3, 4]], "float32")
+    np.testing.assert_array_equal(Rescale()(inputs), inputs)
+    assert Rescale().get_config()["init_param"] == 1.0
+
+
+def test_owes_what_a_layer_owes():
+    inputs = np.array([[[1, 2], [3, 4], [5, 6]]], "float32")
+    check_layer(
+        lambda: Rescale(2.5, learn_rate_coef=0.5),
+        inputs,
+        mask=np.array([[True, True, False]]),
+        expected=inputs * np.float32(2.5),
+    )
+    check_layer(lambda: Rescale(2.5), inputs[0])
+
+
+def test_a_coefficient_of_0_freezes():
+    layer = Rescale(learn_rate_coef=0.0)
+    layer.build((None, 2))
+    assert layer.trainable_variables == []
+    assert [w.name for w in layer.weights] == ["scale"]
+
+
+def test_momentum_and_penalties_leave_it_alone():
+    layer = Rescale()
+    layer.build((None, 2))
+    assert not layer.scale.momentum
+    assert not layer.scale.penalties
