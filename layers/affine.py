@@ -74,7 +74,7 @@ class Affine(UpdatableComponent):
             (input_shape[-1], self.units),
             keras.initializers.RandomNormal(0.0, self.param_stddev, self.seed),
             learn_rate_coef=self.learn_rate_coef,
-            penalties=True,
+            penalty_coef=self.learn_rate_coef,
             max_norm=self.max_norm,
         )
         self.bias = self.add_parameter(

@@ -22,8 +22,8 @@ class Component(keras.layers.Layer):
 class UpdatableComponent(Component):
     """A building block with trainable parameters and their learn-rate coefficients.
 
-    `train_options` says for each weight what `KaldiSGD` multiplies the learning
-    rate with and which parts of the update rule touch it.
+    Each weight carries what `KaldiSGD` multiplies the learning rate with, and which
+    parts of the update rule touch it, as `add_parameter` sets them.
 
     Source: Kaldi nnet1 `UpdatableComponent`, src/nnet/nnet-component.h.
     """
@@ -36,7 +36,7 @@ class UpdatableComponent(Component):
         *,
         learn_rate_coef: float = 1.0,
         momentum: bool = True,
-        penalties: bool = False,
+        penalty_coef: float = 0.0,
         max_norm: float = 0.0,
     ) -> keras.Variable:
         """A weight that carries its update options.
@@ -47,7 +47,8 @@ class UpdatableComponent(Component):
             initializer: Keras initializer.
             learn_rate_coef: times the global learning rate; 0 freezes.
             momentum: whether the optimizer's momentum applies.
-            penalties: whether its L1 and L2 penalties apply.
+            penalty_coef: times the global learning rate in its L1 and L2
+                penalties; 0 is none.
             max_norm: largest L2 norm of the weights into one unit (a column);
                 0 is no limit.
         """
@@ -59,7 +60,7 @@ class UpdatableComponent(Component):
         )
         weight.learn_rate_coef = learn_rate_coef
         weight.momentum = momentum
-        weight.penalties = penalties
+        weight.penalty_coef = penalty_coef
         weight.max_norm = max_norm
         return weight
 

@@ -69,7 +69,9 @@ def xent(logits, ids, values, weights) -> FrameLoss:
         ],
         axis=-1,
     )
-    wanted = tf.gather(ids, tf.argmax(values, axis=1), axis=1, batch_dims=1)
+    # Of equal targets the class of the lowest number counts.
+    most = values == tf.reduce_max(values, axis=1, keepdims=True)
+    wanted = tf.reduce_min(tf.where(most, ids, dim - 1), axis=1)
     hit = tf.argmax(logits, axis=1, output_type=tf.int32) == wanted
     correct = weights * tf.cast(hit, weights.dtype)
 

@@ -12,17 +12,20 @@ class KaldiSGD(keras.optimizers.Optimizer):
     per frame. For each weight `w` with gradient `g`, in this order:
 
         corr = g + momentum * corr
-        w -= lr * coef * l2_penalty * frames * w
-        w  = shrink(w, lr * coef * l1_penalty * frames), see below
+        w -= lr * penalty_coef * l2_penalty * frames * w
+        w  = shrink(w, lr * penalty_coef * l1_penalty * frames), see below
         w -= lr * coef * corr
         columns of w longer than max_norm are scaled back to it
 
     Momentum is not compensated by `1 - momentum`: the effective rate is
     `lr / (1 - momentum)`. L1 moves a weight towards 0 by its step; a weight whose
-    sign the step and the pending update together would flip becomes 0 and
-    forgets its `corr`. Which steps touch a weight, `coef` and `max_norm` are
-    attributes of the weight, set by `UpdatableComponent.add_parameter`; a plain
-    Keras weight takes momentum only.
+    sign the step and the pending update, by `lr * penalty_coef * corr`, together
+    would flip becomes 0 and forgets its `corr`; a weight that is 0 takes no step.
+    Which steps touch a weight and their coefficients are attributes of the weight,
+    set by `UpdatableComponent.add_parameter`; a plain Keras weight takes momentum
+    only.
+
+    In `keras.Model.fit` it does the same with a loss of `reduction="sum"`.
 
     Args:
         learning_rate: per frame.
@@ -59,13 +62,16 @@ class KaldiSGD(keras.optimizers.Optimizer):
         self.l2_penalty = l2_penalty
         self.minibatch_size = minibatch_size
         self._frames: tf.Tensor | float = float(minibatch_size)
+        self._corrections: list[keras.Variable | None] = []
 
     def build(self, variables):
         if self.built:
             return
         super().build(variables)
         self._corrections = [
-            self.add_variable_from_reference(v, "correction") if self._moving(v) else None
+            self.add_variable_from_reference(v, "correction")
+            if self._moving(v)
+            else None
             for v in variables
         ]
 
@@ -89,8 +95,8 @@ class KaldiSGD(keras.optimizers.Optimizer):
         options = self._trainable_variables[index]
         correction = self._corrections[index]
         shadow = getattr(options, "shadow", None)
-        rate = tf.cast(learning_rate, tf.float32)
-        rate *= getattr(options, "learn_rate_coef", 1.0)
+        learning_rate = tf.cast(learning_rate, variable.dtype)
+        rate = learning_rate * getattr(options, "learn_rate_coef", 1.0)
         if correction is None and self._plain(options):
             _descend(variable, shadow, gradient, rate)
             return
@@ -99,7 +105,8 @@ class KaldiSGD(keras.optimizers.Optimizer):
             gradient += self.momentum * tf.convert_to_tensor(correction)
         value = tf.convert_to_tensor(variable)
         if self._penalized(options):
-            value, gradient = self._penalize(value, gradient, rate)
+            step = learning_rate * options.penalty_coef
+            value, gradient = self._penalize(value, gradient, step)
         value -= rate * gradient
         limit = getattr(options, "max_norm", 0.0)
         if limit > 0:
@@ -125,17 +132,18 @@ class KaldiSGD(keras.optimizers.Optimizer):
 
     def _penalized(self, variable) -> bool:
         used = self.l1_penalty > 0 or self.l2_penalty > 0
-        return used and getattr(variable, "penalties", False)
+        return used and getattr(variable, "penalty_coef", 0.0) > 0
 
     def _plain(self, variable) -> bool:
         limited = getattr(variable, "max_norm", 0.0) > 0
         return not (limited or self._penalized(variable))
 
     def _penalize(self, value, gradient, rate):
+        frames = tf.cast(self._frames, value.dtype)
         if self.l2_penalty > 0:
-            value = value - rate * self.l2_penalty * self._frames * value
+            value = value - rate * self.l2_penalty * frames * value
         if self.l1_penalty > 0:
-            step = rate * self.l1_penalty * self._frames
+            step = rate * self.l1_penalty * frames
             shrunk = value - step * tf.sign(value)
             after = shrunk - rate * gradient
             flips = (tf.sign(after) != tf.sign(value)) & (value != 0)

@@ -14,7 +14,8 @@ class Linear(UpdatableComponent):
         units: width of the output.
         param_stddev: standard deviation of the normal distribution that the
             kernel starts from.
-        learn_rate_coef: times the learning rate; 0 freezes.
+        learn_rate_coef: times the learning rate, but, as in nnet1, not in the L1
+            and L2 penalties; 0 freezes.
         seed: of the initial values; None draws anew.
 
     Input shape: `(..., dim)`.
@@ -51,7 +52,7 @@ class Linear(UpdatableComponent):
             (input_shape[-1], self.units),
             keras.initializers.RandomNormal(0.0, self.param_stddev, self.seed),
             learn_rate_coef=self.learn_rate_coef,
-            penalties=True,
+            penalty_coef=1.0,
         )
 
     def compute_output_shape(self, input_shape):

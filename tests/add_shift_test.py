@@ -42,4 +42,4 @@ def test_momentum_and_penalties_leave_it_alone():
     layer = AddShift()
     layer.build((None, 2))
     assert not layer.shift.momentum
-    assert not layer.shift.penalties
+    assert not layer.shift.penalty_coef

@@ -42,4 +42,4 @@ def test_momentum_and_penalties_leave_it_alone():
     layer = Rescale()
     layer.build((None, 2))
     assert not layer.scale.momentum
-    assert not layer.scale.penalties
+    assert not layer.scale.penalty_coef
