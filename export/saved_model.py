@@ -1,6 +1,7 @@
 """SavedModels of acoustic models, with signatures that need no Python of ours."""
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -88,9 +89,8 @@ def export(
         tf.io.gfile.rename(temporary, final)
     except (OSError, tf.errors.OpError) as error:
         _remove(temporary, made)
-        message = getattr(error, "message", None) or str(error)
         raise InputError(
-            f"{directory}: cannot write a SavedModel: {' '.join(message.split())}"
+            f"{directory}: cannot write a SavedModel: {_reason(error)}."
         ) from None
     except BaseException:
         _remove(temporary, made)
@@ -233,6 +233,13 @@ def _write_description(folder: str, form: _Form, notes: Mapping[str, Any]) -> No
     tf.io.gfile.makedirs(path.rpartition("/")[0])
     with tf.io.gfile.GFile(path, "w") as stream:
         stream.write(json.dumps(page, indent=2) + "\n")
+
+
+def _reason(error: Any) -> str:
+    """`No space left on device` of what TensorFlow says around it."""
+    message = getattr(error, "message", None) or error.strerror or str(error)
+    message = re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", message)
+    return " ".join(message.rpartition("; ")[2].split()).removesuffix(".")
 
 
 def _missing_folders(path: str) -> list[str]:

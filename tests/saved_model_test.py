@@ -239,10 +239,13 @@ def test_versions(model, tmp_path):
 def test_nothing_is_left_of_an_export_that_fails(model, tmp_path, monkeypatch):
     def full(*args, **kwargs):
         tf.io.gfile.makedirs(args[1])
-        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+        message = "{{node SaveV2}} dnn/part-00000; No space left on device [Op:SaveV2]"
+        raise tf.errors.ResourceExhaustedError(None, None, message)
 
     monkeypatch.setattr(tf.saved_model, "save", full)
-    with pytest.raises(InputError, match="dnn: cannot write .* No space left"):
+    with pytest.raises(
+        InputError, match="dnn: cannot write a SavedModel: No space left on device.$"
+    ):
         saved_model.export(model, str(tmp_path / "new" / "dnn"))
     assert not os.listdir(tmp_path)
 
