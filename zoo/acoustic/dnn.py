@@ -18,7 +18,7 @@ def build(config: DnnConfig) -> keras.Model:
     The feature transform splices; its shift and scale start as the identity until
     statistics are measured. Without softmax the output is named `outputs`.
     """
-    net = nnet_proto.initialize(config.proto(), config.seed)
+    net = nnet_proto.initialize(config.proto(), config.seed, rng=config.rng)
     return assemble(
         keras_layers.to_layers(plain_transform(config), "transform_", trainable=False),
         keras_layers.to_layers(net, "net_"),

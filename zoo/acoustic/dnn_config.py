@@ -55,6 +55,15 @@ class DnnConfig:
     seed: int = 777
     """Of the initial weights."""
 
+    kaldi_draws: bool = False
+    """Draw the initial weights number by number as nnet-initialize does, to the bit;
+    slow for large networks."""
+
+    @property
+    def rng(self) -> str:
+        """What `nnet_proto.initialize` draws with."""
+        return "kaldi" if self.kaldi_draws else "numpy"
+
     def proto(self, input_dim: int | None = None) -> str:
         """The prototype of the network behind the feature transform.
 

@@ -182,7 +182,7 @@ def train(
             }
         )
         stored = folder.load_state()
-        if stored is not None and os.path.exists(folder.file("final.keras")):
+        if stored is not None and stored["done"]:
             state = newbob.NewbobState(**stored["newbob"])
             _LOG.info("%s: finished before, %s", path, state.finished)
             return state
@@ -281,7 +281,9 @@ class _Start:
             with open(name, encoding="utf-8") as file:
                 text = file.read()
         text = text or self.config.proto(input_dim)
-        return nnet_proto.initialize(text, self.config.seed, name=name), text
+        config = self.config
+        nnet = nnet_proto.initialize(text, config.seed, name=name, rng=config.rng)
+        return nnet, text
 
     def _check(self, init: Nnet, transform: Nnet) -> None:
         name = self.recipe.mlp_init or self.recipe.mlp_proto or "the network"

@@ -186,7 +186,8 @@ class FrameTraining:
     def _score_init(self) -> newbob.NewbobState:
         with self._log("iter00.initial.log") as log:
             sums, _ = self._score(log, "initial")
-        _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f", sums.loss)
+        kind = self.options.objective.capitalize()
+        _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f (%s),", sums.loss, kind)
         state = newbob.start(self.schedule, _INIT, sums.loss)
         self._save(state)
         return state
@@ -295,11 +296,12 @@ class FrameTraining:
         self._write_events(row)
         _LOG.info("%s", epoch.line)
 
-    def _save(self, state: newbob.NewbobState) -> None:
+    def _save(self, state: newbob.NewbobState, done: bool = False) -> None:
         self.folder.save_state(
             {
                 "newbob": dataclasses.asdict(state),
                 "history": [dataclasses.asdict(row) for row in self.history],
+                "done": done,
             }
         )
 
@@ -321,8 +323,10 @@ class FrameTraining:
         )
         name = os.path.basename(os.path.abspath(self.folder.path))
         curves.draw(self.history, self.folder.file("curves.png"), name)
+        self.folder.write_history(self.history)
         self.train_set.remove()
         self.held_out.remove()
+        self._save(state, done=True)
 
     def _load(self, name: str) -> None:
         """Brings the weights of a stored network into the layers."""

@@ -1,6 +1,7 @@
 """`seqzoo train`: trains a model into a run folder."""
 
 import dataclasses
+import os
 import shlex
 import sys
 from typing import Any
@@ -15,7 +16,7 @@ seqzoo train MODEL [DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP]
 
 Trains MODEL (`seqzoo models` lists them) on frames of features, as Kaldi's
 steps/nnet/train.sh does, into the run folder EXP. The six directories are Kaldi's; LANG
-is not read. Without them, give tables: --feats, --cv_feats, --labels, --num_tgt and
+is read by --skip_phoneset_check=false alone. Without them, give tables: --feats, --cv_feats, --labels, --num_tgt and
 --run_dir. An ALI directory holds ali.*.gz and final.mdl, or ali.scp or ali.ark with one
 pdf a frame. Run the same command again to go on after it was stopped.
 
@@ -116,6 +117,12 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     text("train_tool", "", "nnet-train-frmshuff with its options, one string")
     text("train_tool_opts", "", "options of nnet-train-frmshuff, one string")
     text("scheduler_opts", "", "options of train_scheduler.sh, one string")
+    switch("skip_cuda_check", True, "false: stop where there is no GPU")
+    switch(
+        "skip_phoneset_check",
+        True,
+        "false: stop if LANG and the ALI directories have other phones.txt",
+    )
     # Ours.
     switch("kaldi_tail", False, "leave out the frames at the end that fill no minibatch")
     switch("bfloat16", False, "compute in bfloat16, with float32 weights")
@@ -145,7 +152,14 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
     overrides = _overrides(flags)
     config = registry.config(args[0], overrides)
-    common.start_tensorflow(flags)
+    if len(args) == 7 and not flags.skip_phoneset_check:
+        _check_phones(args[3], args[4:6])
+    tf = common.start_tensorflow(flags)
+    if not flags.skip_cuda_check and not tf.config.list_physical_devices("GPU"):
+        raise InputError(
+            "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
+            "the CPU."
+        )
     from seqzoo.zoo.acoustic import dnn_recipe, frame_training
     from seqzoo.zoo.training import newbob
 
@@ -167,6 +181,20 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         newbob.NewbobOptions(learn_rate=rate, **_same(newbob.NewbobOptions, flags)),
     )
     print(f"{_run_dir(args, flags)}/final.nnet: loss {state.loss:g}, {state.best}")
+
+
+def _check_phones(lang: str, ali_dirs: list[str]) -> None:
+    first = os.path.join(lang, "phones.txt")
+    with open(first, encoding="utf-8") as file:
+        phones = file.read().split()
+    for directory in ali_dirs:
+        path = os.path.join(directory, "phones.txt")
+        with open(path, encoding="utf-8") as file:
+            if file.read().split() != phones:
+                raise InputError(
+                    f"{path}: other phones than in {first}; the labels were made with "
+                    "another lang directory."
+                )
 
 
 def _same(kind: Any, flags: absl.flags.FlagValues) -> dict[str, Any]:
