@@ -35,6 +35,7 @@ setuptools.setup(
         "keras>=3.12",
         "matplotlib>=3.8",
         "numpy>=1.26",
+        "tensorboard>=2.17",
         "tensorflow>=2.17,<2.22",
         "tqdm>=4.66",
     ],
