@@ -189,13 +189,16 @@ def _signature(
 ) -> Any:
     def signature(feats: tf.Tensor, lengths: tf.Tensor) -> dict[str, tf.Tensor]:
         batch, time = tf.unstack(tf.shape(feats)[:2])
-        tf.debugging.assert_equal(
-            tf.size(lengths), batch, "lengths needs one number for each utterance."
-        )
-        for within in (lengths >= 0, lengths <= time):
-            tf.debugging.Assert(
-                tf.reduce_all(within), ["lengths must be of 0 to the frames in feats."]
+        checks = [
+            tf.debugging.Assert(tf.reduce_all(right), [f"lengths must be {what}."])
+            for right, what in (
+                (tf.size(lengths) == batch, "one number for each utterance"),
+                (lengths >= 0, "0 or more"),
+                (lengths <= time, "at most the frames in feats"),
             )
+        ]
+        with tf.control_dependencies(checks):  # Before a layer fails of it.
+            lengths = tf.identity(lengths)
         mask = tf.sequence_mask(lengths, time)
         real = mask[..., tf.newaxis]
         # Whatever stands in the padding, were it NaN, no layer sees it.

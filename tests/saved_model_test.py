@@ -137,8 +137,8 @@ def test_an_utterance_without_frames(exported, nnet):
     ("lengths", "message"),
     [
         ([9], "one number for each utterance"),
-        ([10, 9], "of 0 to the frames in feats"),
-        ([-1, 9], "of 0 to the frames in feats"),
+        ([10, 9], "at most the frames in feats"),
+        ([-1, 9], "0 or more"),
     ],
 )
 def test_lengths_that_do_not_fit(exported, lengths, message):
