@@ -205,7 +205,7 @@ def train(
                 recipe,
                 options,
             )
-            start.write(folder, sources["train"], sets[0], labels)
+            start.write(folder, sets[0], labels)
         training = FrameTraining(
             folder,
             options,
@@ -225,11 +225,9 @@ class _Start:
     recipe: DnnRecipe
     options: FrameTrainOptions
 
-    def write(
-        self, folder: RunFolder, pipeline: FeaturePipeline, data: FrameSet, labels: Any
-    ) -> None:
+    def write(self, folder: RunFolder, data: FrameSet, labels: Any) -> None:
         """Makes it and writes it under train.sh's names."""
-        transform = self._transform(pipeline, data, labels)
+        transform = self._transform(data, labels)
         init, proto = self._init(transform.output_dim)
         self._check(init, transform)
         if proto is not None:
@@ -246,9 +244,7 @@ class _Start:
             path = folder.file("ali_train_pdf.counts")
             tables.write_object(path, counts, binary=False)
 
-    def _transform(
-        self, pipeline: FeaturePipeline, data: FrameSet, labels: Any
-    ) -> Nnet:
+    def _transform(self, data: FrameSet, labels: Any) -> Nnet:
         recipe = self.recipe
         if recipe.feature_transform:
             read = nnet1.read(recipe.feature_transform)
@@ -258,10 +254,11 @@ class _Start:
                     f"but the features (with deltas) have {data.counts.dim}."
                 )
             return read
-        feats = pipeline.__iter__ if pipeline.replayable else data.feats
+        # All utterances count, also those without targets, where they can be read.
+        pipeline = data.utterances.feats
         return feature_transform.build(
             recipe.feat_type,
-            feats,
+            pipeline.__iter__ if pipeline.replayable else data.feats,
             splice=_splice(self.config),
             traps_dct_basis=recipe.traps_dct_basis,
             transf=_matrix(recipe),

@@ -182,5 +182,3 @@ class FrameSet:
 
 def _padded(values: np.ndarray, size: int) -> np.ndarray:
     return np.pad(values, (0, size - len(values)))
-
-

@@ -209,9 +209,7 @@ class FrameTraining:
         self._last = trained, scored, seconds
         return trained.loss, scored.loss
 
-    def _learn(
-        self, log: Log, name: str, iteration: int
-    ) -> tuple[FrameSums, float]:
+    def _learn(self, log: Log, name: str, iteration: int) -> tuple[FrameSums, float]:
         seen = 0.0
         marker = {"first": "start", "last": "end"}
 
@@ -219,9 +217,7 @@ class FrameTraining:
             if self.options.statistics:
                 done = 0 if edge == "first" else int(seen)
                 log.write(f"### After {done} frames, ({marker[edge]} of the epoch)")
-                log.write(
-                    debug.statistics(self._net, self.options.objective, batch)
-                )
+                log.write(debug.statistics(self._net, self.options.objective, batch))
 
         with self._progress(name, self.train_set) as bar:
             with self._profile(iteration) as profiler:
@@ -318,9 +314,7 @@ class FrameTraining:
             "acoustic_dnn",
         )
         save_whole(model.save, self.folder.file("final.keras"))
-        save_whole(
-            model.save_weights, self.folder.file("weights", "final.weights.h5")
-        )
+        save_whole(model.save_weights, self.folder.file("weights", "final.weights.h5"))
         name = os.path.basename(os.path.abspath(self.folder.path))
         curves.draw(self.history, self.folder.file("curves.png"), name)
         self.folder.write_history(self.history)
@@ -337,7 +331,7 @@ class FrameTraining:
         self._loaded = name
 
     def _seed_dropout(self, iteration: int) -> None:
-        """Makes dropout depend on seed and epoch alone, so that a resumed run agrees."""
+        """Makes dropout depend on seed and epoch alone, for resumed runs to agree."""
         for number, layer in enumerate(self._net):
             generator = getattr(layer, "seed_generator", None)
             if generator is not None:

@@ -16,6 +16,10 @@ GENERAL_FLAGS = ("help", "verbose", "traceback")
 """Flags that every command has."""
 
 
+command: list[str] = []
+"""The words of the command that runs, `seqzoo` first; `main` sets them."""
+
+
 class UsageError(Exception):
     """The command was given the wrong words; it ends with its usage and exit code 2."""
 

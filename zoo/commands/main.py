@@ -70,6 +70,7 @@ def load(name: str) -> tuple[ModuleType, absl.flags.FlagValues]:
 
 def _run(name: str, words: Sequence[str]) -> int:
     full_name = f"seqzoo {name}"
+    common.command[:] = ["seqzoo", name, *words]
     show_traceback = "--traceback" in words
     try:
         module, flags = load(name)

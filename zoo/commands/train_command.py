@@ -15,10 +15,11 @@ USAGE = """
 seqzoo train MODEL [DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP]
 
 Trains MODEL (`seqzoo models` lists them) on frames of features, as Kaldi's
-steps/nnet/train.sh does, into the run folder EXP. The six directories are Kaldi's; LANG
-is read by --skip_phoneset_check=false alone. Without them, give tables: --feats, --cv_feats, --labels, --num_tgt and
---run_dir. An ALI directory holds ali.*.gz and final.mdl, or ali.scp or ali.ark with one
-pdf a frame. Run the same command again to go on after it was stopped.
+steps/nnet/train.sh does, into the run folder EXP. The six directories are Kaldi's; an
+ALI directory holds ali.*.gz and final.mdl, or ali.scp or ali.ark with one pdf a frame;
+LANG is read by --skip_phoneset_check=false alone. Without directories, give tables:
+--feats, --cv_feats, --labels, --num_tgt and --run_dir. Run the same command again to go
+on after it was stopped.
 
 The flags keep the names of train.sh, train_scheduler.sh and nnet-train-frmshuff;
 --learn-rate and --learn_rate are the same.
@@ -124,7 +125,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         "false: stop if LANG and the ALI directories have other phones.txt",
     )
     # Ours.
-    switch("kaldi_tail", False, "leave out the frames at the end that fill no minibatch")
+    switch("kaldi_tail", False, "leave out frames at the end that fill no minibatch")
     switch("bfloat16", False, "compute in bfloat16, with float32 weights")
     switch("profile", False, "write a TensorFlow profile of the first epoch's start")
     common.define_threads(flag_values)
@@ -169,7 +170,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         rate = 1e-5 if tanh else 0.008
     state = dnn_recipe.train(
         _run_dir(args, flags),
-        ["seqzoo", *sys.argv[1:]],
+        common.command,
         overrides,
         _recipe(args, flags),
         frame_training.FrameTrainOptions(

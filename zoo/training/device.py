@@ -23,8 +23,9 @@ def describe() -> str:
     pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     total, free = pages * page, os.sysconf("SC_AVPHYS_PAGES") * page
     return (
-        f"The active device is CPU:0: {_cpu_name()}, {threads or os.cpu_count()} threads"
-        f" free:{_mega(free)}, used:{_mega(total - free)}, total:{_mega(total)}, "
+        f"The active device is CPU:0: {_cpu_name()}, "
+        f"{threads or os.cpu_count()} threads free:{_mega(free)}, "
+        f"used:{_mega(total - free)}, total:{_mega(total)}, "
         f"free/total:{free / total:g}"
     )
 
