@@ -142,12 +142,8 @@ def _definer(kind: Any, flag_values: absl.flags.FlagValues) -> Any:
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Trains."""
     if len(args) not in (1, 7):
-        common.check_args(
-            args[:1] if len(args) < 7 else args,
-            7 if len(args) > 1 else 1,
-            7,
-            "give MODEL, or MODEL DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP",
-        )
+        taken = "give MODEL, or MODEL DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP"
+        raise common.UsageError(f"{taken}; found {len(args)} words.")
     _unbundle(flags)
     from seqzoo.zoo import registry
 
