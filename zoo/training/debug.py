@@ -59,6 +59,9 @@ def gradients(
     body = net[:-1] if softmax else net
     outputs = []
     with tf.GradientTape(persistent=True) as tape:
+        for layer in body:
+            # A shadow is read in place of its weight; by itself it is not watched.
+            tape.watch([layers.source(w) for w in layer.trainable_variables])
         x = tf.convert_to_tensor(batch["inputs"])
         for layer in body:
             x = layer(x)
@@ -106,9 +109,7 @@ def statistics(
         lines.append(f"[{number}] output of {name} {_moments(values)} ")
     found = gradients(net, objective, batch)
     lines += ["", "### Backward propagation buffer content :"]
-    for number, (name, diff) in enumerate(
-        zip(markers, found.diffs, strict=False), 1
-    ):
+    for number, (name, diff) in enumerate(zip(markers, found.diffs, strict=False), 1):
         lines.append(f"[{number}] diff-output of {name} {_moments(diff)} ")
     lines += ["", "### Gradient stats :"]
     for number, (name, parts) in enumerate(
