@@ -33,7 +33,7 @@ def draw(rows: Sequence[EpochRow], path: str, title: str) -> None:
     rates.set_yscale("log")
     rates.set_ylabel("learning rate", color="0.5")
     rates.tick_params(colors="0.5")
-    figure.suptitle(title)
+    figure.suptitle(title, parse_math=False)  # A title may be a path with $.
     figure.tight_layout()
     partial = f"{path}.partial"
     figure.savefig(partial, dpi=120, format="png")

@@ -85,7 +85,8 @@ class RunFolder:
         """Replaces a text file."""
         output = files.Output(self.file(name))
         try:
-            output.write(text.encode())
+            # File names in commands may be bytes that are no text.
+            output.write(text.encode(errors="surrogateescape"))
             output.commit()
         except BaseException:
             output.discard()
@@ -133,7 +134,8 @@ class RunFolder:
     @contextlib.contextmanager
     def log(self, name: str) -> Iterator["Log"]:
         """Opens `log/NAME` anew; its first line is the command."""
-        with open(self.file("log", name), "w", encoding="utf-8") as file:
+        path = self.file("log", name)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             log = Log(file)
             log.write(self.command)
             yield log

@@ -1,0 +1,97 @@
+import os
+
+import matplotlib.figure
+import matplotlib.image
+import numpy as np
+import pytest
+
+from seqzoo.zoo.training import curves
+from seqzoo.zoo.training.history import EpochRow
+
+
+def rows(count=6, accuracy=True):
+    """Loss falls; the fourth epoch is rejected, and the rate halves from then on."""
+    for n in range(1, count + 1):
+        yield EpochRow(
+            iteration=n,
+            learn_rate=0.008 * 0.5 ** max(0, n - 3),
+            train_loss=2 / n,
+            cv_loss=2 / n + (1 if n == 4 else 0.1),
+            train_accuracy=1 - 0.5 / n if accuracy else None,
+            cv_accuracy=0.9 - 0.5 / n if accuracy else None,
+            accepted=n != 4,
+            frames=1e6,
+            seconds=10.0,
+            frames_per_second=1e5,
+            name=f"nnet_iter{n:02d}",
+        )
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Draws, checks the file, and gives the figure."""
+    figures = []
+
+    class Kept(matplotlib.figure.Figure):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            figures.append(self)
+
+    monkeypatch.setattr(matplotlib.figure, "Figure", Kept)
+
+    def draw(rows, title="exp/dnn"):
+        path = tmp_path / "curves.png"
+        curves.draw(list(rows), str(path), title)
+        assert os.listdir(tmp_path) == ["curves.png"]
+        assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        picture = matplotlib.image.imread(path)
+        assert picture.shape[0] > 300 and np.ptp(picture[..., 0]) > 0.5
+        return figures[-1]
+
+    return draw
+
+
+def lines(axes):
+    return {line.get_label(): line.get_ydata() for line in axes.lines}
+
+
+def test_loss_accuracy_and_rate_by_epoch(drawn):
+    made = list(rows())
+    loss, accuracy, rate = drawn(made).axes
+    np.testing.assert_allclose(
+        lines(loss)["training"], [row.train_loss for row in made]
+    )
+    np.testing.assert_allclose(lines(loss)["held out"], [row.cv_loss for row in made])
+    np.testing.assert_allclose(
+        lines(accuracy)["held out"], [100 * row.cv_accuracy for row in made]
+    )
+    assert loss.get_ylabel() == "loss per frame"
+    assert accuracy.get_ylabel() == "frame accuracy, %"
+    (steps,) = rate.lines
+    np.testing.assert_allclose(steps.get_ydata(), [row.learn_rate for row in made])
+    assert rate.get_yscale() == "log"
+
+
+def test_a_rejected_epoch_is_hollow(drawn):
+    loss = drawn(rows()).axes[0]
+    hollow = [line for line in loss.lines if line.get_markerfacecolor() == "white"]
+    assert [line.get_xdata() for line in hollow] == [[4], [4]]
+
+
+def test_mse_has_no_accuracy(drawn):
+    loss, rate = drawn(rows(accuracy=False)).axes
+    assert loss.get_ylabel() == "loss per frame"
+
+
+def test_one_epoch(drawn):
+    drawn(rows(1))
+
+
+def test_a_title_is_taken_literally(drawn):
+    figure = drawn(rows(2), title=r"exp/$a_{b/$HOME\foo")
+    assert figure.get_suptitle() == r"exp/$a_{b/$HOME\foo"
+
+
+def test_a_picture_is_replaced_whole(tmp_path, drawn):
+    (tmp_path / "curves.png").write_bytes(b"old")
+    drawn(rows())

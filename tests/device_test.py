@@ -1,0 +1,33 @@
+import re
+
+import pytest
+import tensorflow as tf
+
+from seqzoo.zoo.training import device
+
+
+def test_one_line_names_the_device_and_its_memory():
+    found = re.fullmatch(
+        r"The active device is CPU:0: (.+), (\d+) threads "
+        r"free:(\d+)M, used:(\d+)M, total:(\d+)M, free/total:(\S+)",
+        device.describe(),
+    )
+    name, threads, free, used, total, share = found.groups()
+    assert name.strip() and int(threads) >= 1
+    assert int(total) - 2 <= int(free) + int(used) <= int(total)
+    assert float(share) == pytest.approx(int(free) / int(total), abs=0.001)
+
+
+def test_a_gpu_tells_its_own_memory(monkeypatch):
+    config = tf.config
+    monkeypatch.setattr(config, "list_logical_devices", lambda kind: ["GPU:0"])
+    monkeypatch.setattr(config, "list_physical_devices", lambda kind: ["GPU:0"])
+    monkeypatch.setattr(
+        config.experimental,
+        "get_device_details",
+        lambda gpu: {"device_name": "A100"},
+    )
+    monkeypatch.setattr(
+        config.experimental, "get_memory_info", lambda name: {"current": 3 << 20}
+    )
+    assert device.describe() == "The active device is GPU:0: A100 used:3M"
