@@ -1,15 +1,16 @@
 """An archive: keys and objects, one after the other."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from seqzoo.datasets import compressed_matrix, files, table_values
+from seqzoo.datasets import files, matrix_runs, table_values
 from seqzoo.datasets.byte_reader import ByteReader
 from seqzoo.datasets.kaldi_objects import ObjectReader
 
-_BINARY_ENTRY = re.compile(rb"([!-~]{1,200}) \0B(?=(CM )?)")
+_BINARY_ENTRY = re.compile(rb"([!-~]{1,200}) \0B")
 _CONTROL = re.compile(rb"[\0-\x1f\x7f]")
 
 
@@ -24,8 +25,6 @@ class Archive:
 
     def __init__(self, name: str, kind: str, chunk: int | None = None):
         self._bytes = files.open_input(name, chunk=chunk)
-        self.compressed = False  # Whether the next object is known to be a CM.
-        self._entry = 0
         self._bracketed = kind in ("matrix", "vector", "posterior", "any")
         self.reader = ObjectReader(self._bytes, self._bytes.name, binary=False)
 
@@ -44,12 +43,9 @@ class Archive:
         source, reader = self._bytes, self.reader
         found = source.match(_BINARY_ENTRY, 206)
         if found is not None:  # The usual case, in one step.
-            self._entry = source.offset - len(found[0])
             source.key = key = found[1].decode()
             reader.binary = True
-            self.compressed = found[2] is not None
             return key
-        self.compressed = False
         source.key = None
         reader.binary = False
         source.skip_space()
@@ -91,22 +87,16 @@ class Archive:
         reader.start()
         return key
 
-    def compressed_run(self) -> list[tuple[str, np.ndarray]]:
-        """This entry and some more, if they can be decoded faster together.
+    def run(self) -> Iterator[tuple[str, np.ndarray]] | None:
+        """The next entries, if they are binary matrices that are faster read together.
 
-        If not, the list is empty and `reader` stands where it stood.
+        If not, the result is None and nothing is consumed.
         """
-        if not self.compressed:
-            return []
-        source = self._bytes
-        at, key = source.offset, source.key
-        source.seek(self._entry)
-        source.key = None
-        run = compressed_matrix.read_run(source)
+        self._bytes.key = None
+        run = matrix_runs.scan_entries(self._bytes)
         if not run:
-            source.seek(at)
-            source.key = key
-        return run
+            return None
+        return zip(map(bytes.decode, run.keys), run, strict=True)
 
 
 def read_one(source: ByteReader, kind: str, double: bool) -> Any:

@@ -3,7 +3,7 @@
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,10 @@ _WORD = re.compile(rb"[^ \t\r\n\f\v]*")
 _PIECE = 1 << 24
 CHUNK = 1 << 18
 _LITTLE = 1 << 12
+
+# The C library gives large blocks back to the system and clears them anew for the
+# next buffer, unless one as large as this was freed before.
+bytearray(1 << 23)
 
 What = str | tuple[int, int]  # What is being read: its name, or a matrix's shape.
 
@@ -129,8 +133,14 @@ class ByteReader:
             return True
         want = n
         if self.size is not None:
-            want = min(n, max(self.size - self.offset, have + 1))
-        pieces = [self._buffer[self._pos :]]
+            want = min(n, self.size - self.offset)
+            if have >= want:
+                return False
+        pieces = [self._buffer[self._pos :]] if have else []
+        if have and self.path is not None:
+            # Reading those bytes again costs less than joining the pieces.
+            self._attempt(self._stream.seek, self.offset)
+            pieces, have = [], 0
         while have < want:
             piece = self._pull(max(self._chunk, want - have))
             self._chunk = min(2 * self._chunk, self._most)
@@ -140,7 +150,7 @@ class ByteReader:
             have += len(piece)
         self._start += self._pos
         self._pos = 0
-        self._buffer = b"".join(pieces)
+        self._buffer = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         return have >= n
 
     def window(self, n: int) -> tuple[bytes, int]:
@@ -241,7 +251,8 @@ class ByteReader:
             self._pos = place
             return
         self._attempt(self._stream.seek, offset)
-        self._chunk = min(_LITTLE, self._most)
+        if not 0 <= place - len(self._buffer) <= _LITTLE:
+            self._chunk = min(_LITTLE, self._most)  # Perhaps it goes on elsewhere.
         self._buffer, self._pos, self._start = b"", 0, offset
 
     def buffered(self) -> int:
@@ -309,6 +320,16 @@ class ByteReader:
                 break
         start, self._pos = self._pos, min(found + 1, len(self._buffer))
         return self._buffer[start:found]
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines that are left, without their newlines."""
+        while not self.at_end():
+            end = self._buffer.rfind(b"\n", self._pos)
+            if end < 0:
+                yield self.line()
+            else:
+                start, self._pos = self._pos, end + 1
+                yield from self._buffer[start:end].split(b"\n")
 
 
 def of_stream(stream: Any, name: str) -> ByteReader:

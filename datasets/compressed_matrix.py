@@ -4,10 +4,9 @@ Decoding gives Kaldi's float32 values to the bit, encoding its bytes: each
 expression below keeps its float32 roundings and their order.
 """
 
-import re
 import struct
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +22,11 @@ METHODS = {
     6: "CM3 for whole numbers 0..255",
     7: "CM3 for 0..1",
 }
-_HEADER = struct.Struct("<ffii")
+HEADER = struct.Struct("<ffii")
+"""Minimum, range, rows, columns; it follows the token."""
+
+SANE = 1e35
+"""Where minimum and range are below this, no value overflows."""
 
 
 def read(source: ByteReader, token: str, at: int) -> np.ndarray:
@@ -32,24 +35,13 @@ def read(source: ByteReader, token: str, at: int) -> np.ndarray:
     if data == 0:
         return np.zeros((0, 0), np.float32)
     what = f"a compressed matrix of {rows} rows x {cols} columns"
-    dtype, count = ("<u2", data // 2) if token == "CM2" else ("u1", data)
-    body = source.array(dtype, count, what, fresh=False)
-    if abs(low) + abs(span) < 1e35:
-        return _decode(body, token, low, span, rows, cols)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _decode(body, token, low, span, rows, cols)
-
-
-def _decode(
-    body: np.ndarray, token: str, low: float, span: float, rows: int, cols: int
-) -> np.ndarray:
+    body = source.array("u1", data, what, fresh=False)
     if token == "CM":
-        return decode_columns([body], [low], [span], cols)[0]
-    steps = 65535 if token == "CM2" else 255
-    step = np.float32(float(span) * (1 / steps))
-    values = np.multiply(body, step, dtype=np.float32)
-    values += np.float32(low)
-    return values.reshape(rows, cols)
+        return next(decode_columns(body.data, [Columns(0, rows, low, span)], cols))
+    if abs(low) + abs(span) < SANE:
+        return decode_steps(body.data, 0, token.encode(), rows, cols, low, span)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return decode_steps(body.data, 0, token.encode(), rows, cols, low, span)
 
 
 def skip(source: ByteReader, token: str, at: int) -> tuple[int, int]:
@@ -64,7 +56,7 @@ def _open(
 ) -> tuple[float, float, int, int, int]:
     """Minimum, range, rows, columns and the bytes of data that follow."""
     header = source.take(16, "a compressed matrix header")
-    low, span, rows, cols = _HEADER.unpack(header)
+    low, span, rows, cols = HEADER.unpack(header)
     if rows < 0 or cols < 0 or (rows == 0) != (cols == 0):
         source.fail(
             f"a compressed matrix of {rows} rows x {cols} columns; it is damaged.", at
@@ -79,89 +71,171 @@ def _open(
     return low, span, rows, cols, rows * cols * (2 if token == "CM2" else 1)
 
 
-# For each byte of CM: which quartile range it is in, and how far into it. Kaldi
-# scales by 1/64, 1/128 and 1/63; only the last must wait for the product's rounding.
+def decode_steps(
+    buffer: Any, start: int, token: bytes, rows: int, cols: int, low: float, span: float
+) -> np.ndarray:
+    """The values of a CM2 or CM3 whose data begin at `start` of `buffer`."""
+    dtype, steps = ("<u2", 65535) if token == b"CM2" else ("u1", 255)
+    values = np.ndarray((rows, cols), dtype, buffer, start).astype(np.float32)
+    values *= np.float32(float(span) * (1 / steps))
+    values += np.float32(low)
+    return values
+
+
+class Columns(NamedTuple):
+    """Where the data of a CM matrix lie, and how they are scaled."""
+
+    start: int
+    """Place in the buffer: four quartile codes a column, then a byte a value,
+    column by column."""
+    rows: int
+    low: float
+    """The least value."""
+    span: float
+    """How far the greatest value lies above it."""
+
+
+def decode_columns(
+    buffer: Any, matrices: Sequence[Columns], cols: int
+) -> Iterator[np.ndarray]:
+    """The values of CM matrices that are `cols` wide, some decoded at a time.
+
+    Each byte is a place in one of three ranges between the quartiles of its column.
+    Long matrices look it up among all values of the column, short ones compute it.
+    """
+    look_up: _LookUp | None = None
+    at = 0
+    while at < len(matrices):
+        group = matrices[at : at + max(1, _TABLE // cols)]
+        values = cols * sum([m.rows for m in group])
+        sane = all(abs(m.low) + abs(m.span) < SANE for m in group)
+        if sane and cols <= _TABLE and values >= _LONG * cols * len(group):
+            look_up = look_up or _LookUp(cols)
+            yield from look_up(buffer, group)
+        else:
+            group = matrices[at : at + max(1, _TOGETHER * len(group) // values)]
+            with np.errstate(over="ignore", invalid="ignore"):
+                decoded = _compute(buffer, group, cols)
+            yield from decoded
+        at += len(group)
+
+
+_TABLE = 256  # Columns that a look-up table has room for.
+_LONG = 40  # Rows from which a table pays.
+_TOGETHER = 1 << 14  # Values computed in one go, roughly.
+_SIXTY_THIRD = np.float64(1 / 63)
+_INDEX = np.dtype("<i8")  # Its first bytes are its least, on any machine.
+
+# For each byte of CM: which range it is in, and how far into it. Kaldi scales by
+# 1/64, 1/128 and 1/63; only the last must wait for the product's rounding.
 _RANGE = np.repeat([0, 1, 2], [65, 128, 63])
 _PLACE = np.arange(256) - np.array([0, 64, 192])[_RANGE]
 _WEIGHT = np.zeros((256, 3), np.float32)
 _WEIGHT[np.arange(256), _RANGE] = _PLACE / np.array([64, 128, 1])[_RANGE]
-_UPPER = 193
-_SIXTY_THIRD = np.float64(1 / 63)
 
 
-def decode_columns(
-    bodies: Sequence[np.ndarray],
-    lows: Sequence[float],
-    spans: Sequence[float],
-    cols: int,
-) -> list[np.ndarray]:
-    """The values of CM matrices of one width, decoded together.
+def _quartiles(buffer: Any, matrices: Sequence[Columns], cols: int) -> np.ndarray:
+    """The four marks between which each column's ranges lie, a row a column."""
+    heads = [buffer[m.start : m.start + 8 * cols] for m in matrices]
+    marks = np.frombuffer(b"".join(heads), "<u2").astype(np.float32)
+    marks = marks.reshape(len(heads), cols, 4)
+    scales = np.array([m.span for m in matrices], np.float32)
+    marks *= (scales * np.float32(1.52590218966964e-05))[:, None, None]
+    marks += np.array([m.low for m in matrices], np.float32)[:, None, None]
+    return marks.reshape(-1, 4)
 
-    Args:
-        bodies: bytes of each: four quartile codes a column, then a byte a value,
-            column by column.
-        lows: the least value of each.
-        spans: how far the greatest value of each lies above it.
-        cols: columns of all.
+
+class _LookUp:
+    """Decodes by a table of all 256 values of each column.
+
+    An index into the table has the byte to be decoded as its own second byte and
+    the column as its first, so that it is made by storing bytes.
     """
-    heads = [body[: 8 * cols] for body in bodies]
-    marks = (heads[0] if len(heads) == 1 else np.concatenate(heads)).view("<u2")
-    marks = marks.astype(np.float32).reshape(len(heads), cols, 4)
-    scales = np.array(spans, np.float32) * np.float32(1.52590218966964e-05)
-    marks *= scales[:, None, None]
-    marks += np.array(lows, np.float32)[:, None, None]
-    marks = np.ascontiguousarray(marks.transpose(0, 2, 1))
-    # All 256 values of each column, then one look-up a byte. A row of _WEIGHT has
-    # one entry, so the matrix product is that one product, rounded once.
-    tables = _WEIGHT @ (marks[:, 1:] - marks[:, :-1])
-    upper = tables[:, _UPPER:] * _SIXTY_THIRD  # Kaldi uses double here.
-    upper += marks[:, 2:3]
-    tables += marks.take(_RANGE, 1)
-    tables[:, _UPPER:] = upper
-    index: Any = np.uint16 if cols < 256 else np.intp
-    columns = np.arange(cols, dtype=index)[:, None]
+
+    _ROWS = 256
+
+    def __init__(self, cols: int):
+        self._cols = cols
+        self._table = np.empty((256, _TABLE), np.float32)
+        self._index = np.empty((self._ROWS, cols), _INDEX)
+        self._index[:] = np.arange(cols)
+        self._code = self._index.view(np.uint8).reshape(self._ROWS, cols, 8)[:, :, 1]
+
+    def __call__(self, buffer: Any, matrices: Sequence[Columns]) -> list[np.ndarray]:
+        cols = self._cols
+        self._fill(_quartiles(buffer, matrices, cols))
+        tables = self._table.ravel()
+        found = []
+        for number, matrix in enumerate(matrices):
+            rows = matrix.rows
+            codes = np.ndarray(
+                (rows, cols), np.uint8, buffer, matrix.start + 8 * cols, (1, rows)
+            )
+            table = tables[number * cols :]
+            if rows <= self._ROWS:
+                self._code[:rows] = codes
+                found.append(table.take(self._index[:rows], mode="wrap"))
+                continue
+            values = np.empty((rows, cols), np.float32)
+            for begin in range(0, rows, self._ROWS):
+                some = codes[begin : begin + self._ROWS]
+                self._code[: len(some)] = some
+                table.take(
+                    self._index[: len(some)],
+                    mode="wrap",
+                    out=values[begin : begin + self._ROWS],
+                )
+            found.append(values)
+        return found
+
+    def _fill(self, quartiles: np.ndarray) -> None:
+        marks = np.ascontiguousarray(quartiles.T)
+        table = self._table[:, : marks.shape[1]]
+        # A row of _WEIGHT has one entry, so the matrix product is that one product,
+        # rounded once.
+        steps = _WEIGHT @ (marks[1:] - marks[:-1])
+        upper = steps[193:].astype(np.float64)  # Kaldi uses double here.
+        upper *= _SIXTY_THIRD
+        upper += marks[2]
+        np.add(steps[:65], marks[0], out=table[:65])
+        np.add(steps[65:193], marks[1], out=table[65:193])
+        table[193:] = upper
+
+
+def _compute(buffer: Any, matrices: Sequence[Columns], cols: int) -> list[np.ndarray]:
+    """Decodes value by value, column after column."""
+    marks = _quartiles(buffer, matrices, cols)
+    slopes = np.zeros_like(marks)
+    np.subtract(marks[:, 1:], marks[:, :3], out=slopes[:, :3])
+    slopes[:, :2] *= np.array([1 / 64, 1 / 128], np.float32)
+    bodies = [buffer[m.start + 8 * cols : _end(m, cols)] for m in matrices]
+    codes = np.frombuffer(b"".join(bodies), np.uint8)
+    third = codes > 192
+    second, upper = (codes > 64).view(np.uint8), third.view(np.uint8)
+    lengths = np.repeat([m.rows for m in matrices], cols)
+    index = np.repeat(np.arange(0, 4 * len(marks), 4).astype(_INDEX), lengths)
+    index.view(np.uint8)[::8] += second + upper
+    places = codes - second * np.uint8(64)
+    places -= upper * np.uint8(128)
+    values = slopes.take(index, mode="wrap")
+    values *= places
+    bases = marks.take(index, mode="wrap")
+    where = third.nonzero()[0]
+    exact = values.take(where, mode="wrap") * _SIXTY_THIRD  # Kaldi uses double here.
+    exact += bases.take(where, mode="wrap")
+    values += bases
+    values[where] = exact.astype(np.float32)
     found = []
-    for body, table in zip(bodies, tables, strict=True):
-        codes: Any = body[8 * cols :].astype(index).reshape(cols, -1)
-        codes *= index(cols)
-        codes += columns
-        found.append(table.ravel().take(codes.T.astype(np.intp, order="C")))
+    start = 0
+    for matrix in matrices:
+        end = start + matrix.rows * cols
+        found.append(values[start:end].reshape(cols, matrix.rows).T.copy())
+        start = end
     return found
 
 
-_ENTRY = re.compile(rb"([!-~]{1,200}) \0BCM (.{16})", re.DOTALL)
-_TOGETHER = 4
-_AHEAD = 1 << 16
-
-
-def read_run(source: ByteReader) -> list[tuple[str, np.ndarray]]:
-    """The next CM matrices of an archive with their keys: a few of one width that
-    are in the buffer. None if something else is next, sound or not."""
-    keys: list[str] = []
-    bodies: list[np.ndarray] = []
-    lows: list[float] = []
-    spans: list[float] = []
-    width = 0
-    source.ensure(_AHEAD)
-    while len(keys) < _TOGETHER:
-        at = source.offset
-        found = source.match(_ENTRY, 220, only_buffered=True)
-        if found is None:
-            break
-        low, span, rows, cols = _HEADER.unpack(found[2])
-        data = cols * (8 + rows)
-        same = rows > 0 and cols == (width or cols) > 0 and data <= source.buffered()
-        if not same or not abs(low) + abs(span) < 1e35:
-            source.seek(at)
-            break
-        width = cols
-        keys.append(found[1].decode())
-        bodies.append(source.array(np.uint8, data, fresh=False))
-        lows.append(low)
-        spans.append(span)
-    if not keys:
-        return []
-    return list(zip(keys, decode_columns(bodies, lows, spans, width), strict=True))
+def _end(matrix: Columns, cols: int) -> int:
+    return matrix.start + (8 + matrix.rows) * cols
 
 
 def check_method(method: int) -> None:
@@ -185,7 +259,7 @@ def encode(matrix: np.ndarray, method: int) -> bytes:
     matrix = np.asarray(matrix, np.float32)
     if matrix.size == 0:
         # The 16 bytes that Kaldi reads; it writes 20 itself and then trips on them.
-        return b"CM " + _HEADER.pack(0, 0, 0, 0)
+        return b"CM " + HEADER.pack(0, 0, 0, 0)
     if not np.isfinite(matrix).all():
         raise InputError("values that are not finite cannot be compressed.")
     rows, cols = matrix.shape
@@ -193,7 +267,7 @@ def encode(matrix: np.ndarray, method: int) -> bytes:
         method = 2 if rows > 8 else 3
     fixed = {4: (-32768.0, 65535.0), 6: (0.0, 255.0), 7: (0.0, 1.0)}
     low, span = map(np.float32, fixed.get(method) or _extent(matrix))
-    header = _HEADER.pack(low, span, rows, cols)
+    header = HEADER.pack(low, span, rows, cols)
     if method == 2:
         return b"CM " + header + _encode_columns(matrix, low, span)
     if method in (3, 4):

@@ -10,7 +10,9 @@ Permutation = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 _ROWS = ("inputs", "ids", "values", "weights")
 
 
-def transform(function: Transform | None) -> Callable[[tf.data.Dataset], tf.data.Dataset]:
+def transform(
+    function: Transform | None,
+) -> Callable[[tf.data.Dataset], tf.data.Dataset]:
     """Step: features of whole utterances into the network's inputs.
 
     Frames of weight 0 serve as context and are then left out.
@@ -95,7 +97,9 @@ def randomize(
             used = {name: rows[name][:whole] for name in _ROWS}
             return {**kept, "number": state["number"] + 1}, used
 
-        return dataset.scan(state, fill).filter(lambda rows: tf.size(rows["weights"]) > 0)
+        return dataset.scan(state, fill).filter(
+            lambda rows: tf.size(rows["weights"]) > 0
+        )
 
     return apply
 

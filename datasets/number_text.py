@@ -41,6 +41,16 @@ def parse_ints(words: list[bytes]) -> np.ndarray:
     return values.astype(np.int32)
 
 
+def parse_int_line(line: bytes) -> np.ndarray:
+    """The words of a line as int32; raises ValueError as `parse_ints`."""
+    if line.translate(None, b"0123456789 \t\r") or not line.strip():
+        return parse_ints(line.split())  # Signs, or what is no number at all.
+    values = np.fromstring(line, np.int64, sep=" ")
+    if values.max() > 2**31 - 1:
+        return parse_ints(line.split())
+    return values.astype(np.int32)
+
+
 _INT = re.compile(rb"[+-]?[0-9]{1,18}")
 
 

@@ -1,10 +1,9 @@
 """scp files, and the ranges that their entries may end in."""
 
-import dataclasses
 import logging
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from seqzoo.datasets import files
 from seqzoo.datasets.errors import InputError
 
 _LOG = logging.getLogger("seqzoo")
+# The usual line: KEY PATH:OFFSET, without a range and with nothing to run.
+_USUAL = re.compile(rb"([!-~]+)[ \t]+([!-Z^-{}~]+):([0-9]+)\s*")
 _PART = re.compile(r"\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*")
 _BEYOND = 2  # Rows that a range may end too far, as in Kaldi.
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of an scp."""
 
     key: str
@@ -25,8 +25,17 @@ class Entry:
     """What holds the object: `path`, `path:offset` or `command |`."""
     range: str
     """`0:3` or `0:3,1:2`, the text inside the brackets; empty for all."""
-    where: str
-    """`path:line` of the line itself."""
+    place: tuple[str, int]
+    """The path, or what stands for it, and the offset; 0 if there is none."""
+    scp: str
+    """The file that the line is in."""
+    line: int
+    """Its number, from 1."""
+
+    @property
+    def where(self) -> str:
+        """`path:line` of the line itself."""
+        return f"{self.scp}:{self.line}"
 
 
 def split_range(name: str) -> tuple[str, str]:
@@ -48,10 +57,13 @@ def read(name: str, *, allow_pipes: bool) -> Iterator[Entry]:
         InputError: for a line without an object, or one that is a command.
     """
     with files.open_input(name) as source:
-        number = 0
-        while not source.at_end():
-            number += 1
-            line = source.line()
+        for number, line in enumerate(source.lines(), 1):
+            usual = _USUAL.fullmatch(line)
+            if usual is not None:
+                key, path, offset = map(bytes.decode, usual.groups())
+                name = f"{path}:{offset}"
+                yield Entry(key, name, "", (path, int(offset)), source.name, number)
+                continue
             where = f"{source.name}:{number}"
             if number == 1 and b"\0B" in line[:200]:
                 raise InputError(
@@ -59,11 +71,12 @@ def read(name: str, *, allow_pipes: bool) -> Iterator[Entry]:
                     "write ark: before its name."
                 )
             try:
-                words = line.decode("utf-8").split(None, 1)
+                text = line.decode("utf-8")
             except UnicodeDecodeError:
                 raise InputError(
                     f"{where}: the line is not UTF-8 text; convert the file."
                 ) from None
+            words = text.split(None, 1)
             if not words:
                 continue
             if len(words) == 1:
@@ -77,7 +90,9 @@ def read(name: str, *, allow_pipes: bool) -> Iterator[Entry]:
                     f"{where}: entry {key!r} would run {target[:80]!r}; "
                     "pass allow_pipes (--allow_pipes) if you trust this file."
                 )
-            yield Entry(key, *split_range(target), where)
+            name, part = split_range(target)
+            place = files.split_offset(name)
+            yield Entry(key, name, part, place, source.name, number)
 
 
 def _bounds(part: str, size: int, beyond: int, what: str) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """An scp held in memory: by key, in any order, wherever its corpus lies."""
 
-import dataclasses
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqzoo.datasets import files, scp, scp_paths, specifiers, table_values, tables
-from seqzoo.datasets.byte_reader import ByteReader
+from seqzoo.datasets.entry_reader import EntryReader
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.kaldi_objects import ObjectReader
 
@@ -59,9 +58,10 @@ class ScpTable(Mapping[str, Any]):
                     "keys are there once."
                 )
             name = scp_paths.resolve(entry.name, spec.name)
-            self._entries[entry.key] = dataclasses.replace(entry, name=name)
-        self._source: ByteReader | None = None
-        self._path = ""
+            if name != entry.name:
+                entry = entry._replace(name=name, place=files.split_offset(name))
+            self._entries[entry.key] = entry
+        self._reader = EntryReader()
         self._last: tuple[str, Any] | None = None
 
     def __iter__(self) -> Iterator[str]:
@@ -83,48 +83,30 @@ class ScpTable(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
-        entry = self._entries[key]
-        reader = ObjectReader(self._open(entry), self._path)
-        value = table_values.read(reader, self._kind, self._double)
-        if entry.range:
-            try:
-                value = scp.cut(value, entry.range)
-            except InputError as error:
-                raise InputError(f"{entry.where}: utterance {key!r}: {error}") from None
+        value = self._reader.load(self._entries[key], self._value, scp.cut)
         self._last = key, value
         return value
 
-    def _open(self, entry: scp.Entry) -> ByteReader:
-        """The entry's file at its place; the file stays open for the next."""
-        path, offset = files.split_offset(entry.name)
-        source = self._source
-        if source is not None and path == self._path and entry.name != path:
-            if source.size is None or offset <= source.size:
-                source.seek(offset)
-                return source
-        self.close()
-        hint = f"It is entry {entry.key!r} of {entry.where}."
-        self._source = source = files.open_input(entry.name, hint=hint)
-        self._path = path if files.is_plain(entry.name) else ""
-        return source
+    def _value(self, reader: ObjectReader) -> Any:
+        return table_values.read(reader, self._kind, self._double)
 
     def close(self) -> None:
         """Closes the file that is open; reading opens it again."""
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+        self._reader.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_source", None) is not None:
+        if hasattr(self, "_reader"):
             self.close()
 
     def read(self, seed: int | None = None) -> Iterator[tuple[str, Any]]:
         """The keys and values, in the order of the scp or in that of `order`."""
-        for key in self.order(seed):
-            if not self._permissive:
-                yield key, self[key]
-            elif key in self:
-                yield key, self[key]
+        yield from self._reader.read(
+            (self._entries[key] for key in self.order(seed)),
+            self._value,
+            scp.cut,
+            permissive=self._permissive,
+            together=self._kind == "matrix" and not self._double,
+        )
 
     def order(self, seed: int | None = None) -> list[str]:
         """The keys: as in the scp, or shuffled, always alike for one seed."""

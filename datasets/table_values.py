@@ -182,7 +182,7 @@ def _read_ints(reader: ObjectReader) -> np.ndarray:
     at = reader.offset
     if not reader.binary:
         try:
-            return number_text.parse_ints(reader.bytes.line().split())
+            return number_text.parse_int_line(reader.bytes.line())
         except ValueError as error:
             reader.fail(f"expected integers, found {error}.", at)
     count = reader.read_int32()

@@ -24,7 +24,7 @@ from typing import Any
 
 from seqzoo.datasets import files, scp, specifiers, table_values
 from seqzoo.datasets.archive import Archive, read_one
-from seqzoo.datasets.byte_reader import ByteReader
+from seqzoo.datasets.entry_reader import EntryReader
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.files import open_input
 from seqzoo.datasets.kaldi_objects import ObjectReader
@@ -99,84 +99,30 @@ def _read(
     chunk: int | None = None,
     together: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    if not spec.script:
-        with Archive(spec.name, kind, chunk) as archive:
-            try:
-                while (key := archive.next_key()) is not None:
-                    run = archive.compressed_run() if together else []
-                    yield from run or [(key, value(archive.reader))]
-            except InputError as error:
-                if not spec.permissive:
-                    raise
-                _LOG.warning("%s The rest of the archive is passed over.", error)
+    if spec.script:
+        with EntryReader(chunk) as entries:
+            yield from entries.read(
+                scp.read(spec.name, allow_pipes=allow_pipes),
+                value,
+                cut,
+                permissive=spec.permissive,
+                together=together,
+            )
         return
-    with _Opened(chunk) as opened:
-        for entry in scp.read(spec.name, allow_pipes=allow_pipes):
-            try:
-                found = opened.load(entry, value, cut)
-            except InputError as error:
-                if not spec.permissive:
-                    raise
-                _LOG.warning("%s Entry %r is passed over.", error, entry.key)
-                continue
-            yield entry.key, found
-
-
-class _Opened:
-    """The file an scp entry points into, kept open for the next."""
-
-    def __init__(self, chunk: int | None = None):
-        self._chunk = chunk
-        self._source: ByteReader | None = None
-        self._path = ""
-
-    def __enter__(self) -> "_Opened":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file."""
-        if self._source is not None:
-            self._source.close()
-            self._source = None
-
-    def _open(self, entry: scp.Entry) -> ByteReader:
-        path, offset = files.split_offset(entry.name)
-        if self._source is not None and path == self._path and entry.name != path:
-            size = self._source.size
-            if size is None or offset <= size:
-                self._source.seek(offset)
-                return self._source
-        self.close()
-        self._source = files.open_input(
-            entry.name,
-            hint=f"It is entry {entry.key!r} of {entry.where}; relative paths start "
-            "at the current folder.",
-            chunk=self._chunk,
-        )
-        self._path = path if files.is_plain(entry.name) else ""
-        return self._source
-
-    def load(
-        self,
-        entry: scp.Entry,
-        value: Callable[[ObjectReader], Any],
-        cut: Callable[[Any, str], Any],
-    ) -> Any:
-        """The object that the entry names."""
-        source = self._open(entry)
-        source.key = entry.key
-        found = value(ObjectReader(source, source.name))
-        if entry.range:
-            try:
-                found = cut(found, entry.range)
-            except InputError as error:
-                raise InputError(
-                    f"{entry.where}: utterance {entry.key!r}: {error}"
-                ) from None
-        return found
+    with Archive(spec.name, kind, chunk) as archive:
+        try:
+            while True:
+                if together and (run := archive.run()):
+                    yield from run
+                    continue
+                key = archive.next_key()
+                if key is None:
+                    return
+                yield key, value(archive.reader)
+        except InputError as error:
+            if not spec.permissive:
+                raise
+            _LOG.warning("%s The rest of the archive is passed over.", error)
 
 
 class RandomAccess:
@@ -209,10 +155,10 @@ class RandomAccess:
         self._ahead: tuple[str, Any] | None = None
         self._asked = ""
         self._last = ""
-        self._opened: _Opened | None = None
+        self._opened: EntryReader | None = None
         self._archive: Archive | None = None
         if spec.script:
-            self._opened = _Opened()
+            self._opened = EntryReader()
             for entry in scp.read(spec.name, allow_pipes=allow_pipes):
                 if entry.key in self._entries:
                     first = self._entries[entry.key].where

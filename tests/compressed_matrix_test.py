@@ -78,18 +78,46 @@ def test_what_cannot_be_compressed():
         compressed_matrix.encode(np.array([[-3e38, 3e38]], np.float32), 1)
 
 
-def test_decoded_together_as_one_by_one():
-    matrices = [RNG.normal(size=(n, 3)).astype(np.float32) * n for n in (9, 10, 40)]
+@pytest.mark.parametrize("cols", [1, 3, 100, 256, 257])
+def test_decoded_together_as_one_by_one(cols):
+    rows = (9, 10, 40, 27, 28, 256, 257, 600)
+    matrices = [RNG.normal(size=(n, cols)).astype(np.float32) * n for n in rows]
     data = [compressed_matrix.encode(matrix, 2) for matrix in matrices]
-    heads = [np.frombuffer(one, "<f4", 2, 3) for one in data]
-    found = compressed_matrix.decode_columns(
-        [np.frombuffer(one, np.uint8, offset=19) for one in data],
-        [float(head[0]) for head in heads],
-        [float(head[1]) for head in heads],
-        3,
-    )
+    buffer, places = b"", []
+    for one in data:
+        low, span, n, _ = compressed_matrix.HEADER.unpack_from(one, 3)
+        start = len(buffer) + 3 + compressed_matrix.HEADER.size
+        places.append(compressed_matrix.Columns(start, n, low, span))
+        buffer += one
+    found = compressed_matrix.decode_columns(buffer, places, cols)
     for one, together in zip(data, found, strict=True):
         np.testing.assert_array_equal(decoded(one), together)
+        assert together.flags.writeable and together.flags.c_contiguous
+
+
+@pytest.mark.parametrize("rows", [7, 300])
+def test_every_byte_as_kaldi_rounds_it(rows):
+    cols = 64
+    marks = np.sort(RNG.choice(65536, (cols, 4), replace=False), axis=1).astype("<u2")
+    codes = RNG.integers(0, 256, (cols, rows)).astype(np.uint8)
+    data = marks.tobytes() + codes.tobytes()
+    low, span = np.float32(-3.7), np.float32(11.3)
+    (found,) = compressed_matrix.decode_columns(
+        data, [compressed_matrix.Columns(0, rows, float(low), float(span))], cols
+    )
+    unit = span * np.float32(1.52590218966964e-05)
+    for (column, row), code in np.ndenumerate(codes):
+        p = [low + unit * np.float32(mark) for mark in marks[column]]
+        i, first, steps = (
+            (0, 0, 64.0)
+            if code <= 64
+            else (1, 64, 128.0)
+            if code <= 192
+            else (2, 192, 63)
+        )
+        step = (p[i + 1] - p[i]) * np.float32(int(code) - first)
+        expected = np.float32(float(p[i]) + float(step) * (1 / steps))
+        assert found[row, column] == expected
 
 
 @pytest.mark.parametrize("method, name", [(2, "kSpeechFeature"), (5, "kOneByteAuto")])

@@ -32,3 +32,13 @@ def test_what_is_no_number():
 
 def test_too_big_for_float32_is_infinite():
     assert number_text.parse_floats([b"1e39"], np.float32).tolist() == [float("inf")]
+
+
+def test_a_line_of_integers_as_its_words():
+    for line in (b"", b" \r", b"0 1\t22 007\r", b"-1 +2", b"2147483647", b"5"):
+        found = number_text.parse_int_line(line)
+        np.testing.assert_array_equal(found, number_text.parse_ints(line.split()))
+        assert found.dtype == np.int32
+    for line in (b"2147483648", b"1 99999999999999999999", b"1 x", b"1_0", b"1-2"):
+        with pytest.raises(ValueError):
+            number_text.parse_int_line(line)
