@@ -67,9 +67,14 @@ def test_loss_accuracy_and_rate_by_epoch(drawn):
     )
     assert loss.get_ylabel() == "loss per frame"
     assert accuracy.get_ylabel() == "frame accuracy, %"
-    (steps,) = rate.lines
-    np.testing.assert_allclose(steps.get_ydata(), [row.learn_rate for row in made])
+    (steps,) = rate.patches
+    values, edges, _ = steps.get_data()
+    np.testing.assert_allclose(values, [row.learn_rate for row in made])
+    assert edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]
     assert rate.get_yscale() == "log"
+    told = [label.get_text() for label in rate.get_yticklabels()]
+    assert told == ["0.001", "0.002", "0.004", "0.008"]
+    assert rate.get_zorder() < loss.get_zorder()
 
 
 def test_a_rejected_epoch_is_hollow(drawn):
@@ -84,7 +89,14 @@ def test_mse_has_no_accuracy(drawn):
 
 
 def test_one_epoch(drawn):
-    drawn(rows(1))
+    axes = drawn(rows(1)).axes
+    assert axes[0].get_xlim() == (0.5, 1.5)
+    assert [tick for tick in axes[0].get_xticks() if 0.5 <= tick <= 1.5] == [1]
+
+
+def test_many_rates_have_some_labels(drawn):
+    rate = drawn(rows(20)).axes[2]
+    assert 4 <= len(rate.get_yticks()) <= 7
 
 
 def test_a_title_is_taken_literally(drawn):

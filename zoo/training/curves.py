@@ -22,22 +22,28 @@ def draw(rows: Sequence[EpochRow], path: str, title: str) -> None:
     _panel(panels[0], rows, "train_loss", "cv_loss", "loss per frame")
     if with_accuracy:
         _panel(panels[1], rows, "train_accuracy", "cv_accuracy", "frame accuracy, %")
-    rates = panels[0].twinx()
-    rates.step(
-        [row.iteration for row in rows],
-        [row.learn_rate for row in rows],
-        where="mid",
-        color="0.75",
-        linewidth=1,
-    )
-    rates.set_yscale("log")
-    rates.set_ylabel("learning rate", color="0.5")
-    rates.tick_params(colors="0.5")
+    _learn_rate(panels[0], rows)
     figure.suptitle(title, parse_math=False)  # A title may be a path with $.
     figure.tight_layout()
     partial = f"{path}.partial"
     figure.savefig(partial, dpi=120, format="png")
     os.replace(partial, path)
+
+
+def _learn_rate(axes, rows) -> None:
+    """Steps behind the curves of `axes`, one an epoch, by a scale of their own."""
+    rates = axes.twinx()
+    values = [row.learn_rate for row in rows]
+    edges = [row.iteration - 0.5 for row in rows] + [rows[-1].iteration + 0.5]
+    rates.stairs(values, edges, baseline=None, color="0.75")
+    rates.set_yscale("log")
+    some = sorted(set(values))[:: len(set(values)) // 6 + 1]
+    rates.set_yticks(some, [f"{value:.3g}" for value in some])
+    rates.set_yticks([], minor=True)
+    rates.set_ylabel("learning rate", color="0.5")
+    rates.tick_params(colors="0.5")
+    rates.set_zorder(axes.get_zorder() - 1)
+    axes.patch.set_visible(False)
 
 
 def _panel(axes, rows, train: str, held_out: str, label: str) -> None:
@@ -61,5 +67,6 @@ def _panel(axes, rows, train: str, held_out: str, label: str) -> None:
         )
     axes.set_xlabel("epoch")
     axes.set_ylabel(label)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlim(rows[0].iteration - 0.5, rows[-1].iteration + 0.5)
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     axes.legend(frameon=False)
