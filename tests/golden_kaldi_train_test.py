@@ -129,7 +129,9 @@ def _numbers(line: str) -> list[float]:
 def _assert_equal(net, path):
     """Within 1e-4 of the largest weight of each matrix and vector."""
     expected = nnet1.read(str(path)).components
-    for ours, theirs in zip(keras_layers.to_nnet(net).components, expected, strict=True):
+    for ours, theirs in zip(
+        keras_layers.to_nnet(net).components, expected, strict=True
+    ):
         assert ours.marker == theirs.marker
         if not hasattr(theirs, "parameters"):
             continue

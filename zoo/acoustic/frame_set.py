@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from seqzoo.datasets import files, frame_blocks, frame_records
 from seqzoo.datasets.errors import InputError
+from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.datasets.utterances import Utterances
 
 # Sets of up to so many bytes of features are read once and then kept.
@@ -49,23 +50,31 @@ class FrameSet:
     """The blocks of a set of utterances.
 
     Args:
-        utterances: the set.
+        pipeline: its features; `prepare` may put those of the copy in their place.
+        targets: of `Utterances`.
         buffer_frames: nnet1's --randomizer-size.
         minibatch_size: frames.
         copy: what `prepare` copies and epochs read; None reads the tables themselves.
         identity: what tells this set from others; a copy left over from a run that
             was killed is used again if it is of the same.
+        options: more of `Utterances`.
+
+    Raises:
+        InputError: features that are read only once, and no copy.
     """
 
     def __init__(
         self,
-        utterances: Utterances,
+        pipeline: FeaturePipeline,
+        targets: Any,
         buffer_frames: int,
         minibatch_size: int,
         copy: Copy | None,
         identity: str,
+        **options: Any,
     ):
-        self.utterances = utterances
+        self.pipeline = pipeline
+        self.utterances = Utterances(pipeline, targets, **options)
         self.buffer_frames = buffer_frames
         self.minibatch_size = minibatch_size
         self.counts = SetCounts()
@@ -73,7 +82,7 @@ class FrameSet:
         self._identity = hashlib.sha256(
             repr((identity, buffer_frames, minibatch_size, copy)).encode()
         ).hexdigest()
-        if copy is None and not utterances.replayable:
+        if copy is None and not pipeline.replayable:
             raise InputError(
                 "features from a pipe or standard input are read only once; leave "
                 "copy_feats on, or write them to a file first."
@@ -91,10 +100,10 @@ class FrameSet:
             os.makedirs(self._copy.directory, exist_ok=True)
             self._write_json(self._path("json"), self._identity)
             if self._copy.compress:
-                copied = self.utterances.feats.copied(
+                self.pipeline = self.pipeline.copied(
                     self._copy.directory, self._copy.name
                 )
-                self.utterances.feats = copied
+                self.utterances.feats = self.pipeline
             elif os.path.exists(self._path("counts.json")):
                 with open(self._path("counts.json"), encoding="utf-8") as file:
                     self.counts = SetCounts(**json.load(file))

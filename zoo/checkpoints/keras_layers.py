@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
@@ -12,7 +12,8 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import components
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
-Layer = keras.layers.Layer
+Layer: TypeAlias = Any
+"""A Keras layer with the attributes that its kind has."""
 
 
 def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Layer]:

@@ -222,31 +222,31 @@ def _run_dir(args: list[str], flags: absl.flags.FlagValues) -> str:
 
 
 def _recipe(args: list[str], flags: absl.flags.FlagValues) -> Any:
-    from seqzoo.zoo.acoustic.dnn_recipe import DnnRecipe, SetSource
+    from seqzoo.zoo.acoustic.dnn_options import DnnRecipe, SetSource
 
     if len(args) == 7:
         if flags.feats or flags.cv_feats:
             raise InputError("--feats and --cv_feats stand instead of directories.")
-        train, held_out, _, ali_train, ali_held_out = args[1:6]
-        sources: tuple[Any, Any] = train, held_out
+        sources: list[Any] = args[1:3]
+        ali: list[str | None] = [*args[4:6]]
     else:
         if not (flags.feats and flags.cv_feats):
             raise InputError(
                 "no data: give DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP, or "
                 "--feats and --cv_feats."
             )
-        ali_train = ali_held_out = None
-        sources = (
+        ali = [None, None]
+        sources = [
             SetSource(feats=flags.feats, cmvn=flags.cmvn, utt2spk=flags.utt2spk),
             SetSource(
                 feats=flags.cv_feats, cmvn=flags.cv_cmvn, utt2spk=flags.cv_utt2spk
             ),
-        )
+        ]
     return DnnRecipe(
         train=sources[0],
         held_out=sources[1],
-        ali_train=ali_train,
-        ali_held_out=ali_held_out,
+        ali_train=ali[0],
+        ali_held_out=ali[1],
         held_out_labels=flags.cv_labels,
         shuffle_seed=flags.seed,
         **_same(DnnRecipe, flags),
