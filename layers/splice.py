@@ -49,9 +49,9 @@ class Splice(keras.layers.Layer):
             lengths = shape[1][tf.newaxis]
         else:
             lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
-        # An empty row (lengths 0) still needs a frame to point at: frame 0.
-        last = tf.maximum(lengths - 1, 0)[:, tf.newaxis, tf.newaxis]
+        last = (lengths - 1)[:, tf.newaxis, tf.newaxis]
         wanted = tf.range(shape[1])[:, tf.newaxis] + tf.constant(self.offsets)
+        # An empty row, whose last frame is -1, still points at one: at frame 0.
         frames = tf.maximum(tf.minimum(wanted[tf.newaxis], last), 0)
         if mask is None:
             windows = tf.gather(inputs, frames[0], axis=1)

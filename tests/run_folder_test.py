@@ -221,6 +221,20 @@ def test_a_link_left_half_made_is_no_hindrance(folder):
     assert listed(folder.path) == ["command.txt", "final.nnet", "nnet/a"]
 
 
+def test_a_copy_where_there_are_no_links(folder, monkeypatch):
+    def refused(*args):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "symlink", refused)
+    for text in ("first", "second"):
+        folder.write_text("nnet/a", text)
+        folder.link("nnet/a", "final.nnet")
+    with open(folder.file("final.nnet")) as file:
+        assert file.read() == "second"
+    assert not os.path.islink(folder.file("final.nnet"))
+    assert listed(folder.path) == ["command.txt", "final.nnet", "nnet/a"]
+
+
 def test_history_is_a_table_of_all_epochs(folder):
     folder.write_history([row(1)])
     folder.write_history([row(1), row(2, accepted=False, cv_accuracy=None)])

@@ -19,7 +19,7 @@ class FrameSums:
     dim: int
     report_frames: int = 1_800_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.sums = np.zeros(4)
         self.per_class = np.zeros((4, self.dim))
         self.progress: list[float] = []

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import dataclasses
+import io
 import json
 import os
 import shlex
@@ -111,24 +112,25 @@ class RunFolder:
 
     def write_history(self, rows: Sequence[Any]) -> None:
         """Replaces `history.csv`; the rows are dataclasses of one kind."""
-        path = self.file("history.csv")
-        partial = f"{path}.partial"
-        with open(partial, "w", encoding="utf-8", newline="") as file:
-            fields = [field.name for field in dataclasses.fields(rows[0])]
-            writer = csv.DictWriter(file, fields, lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow(dataclasses.asdict(row))
-        os.replace(partial, path)
+        text = io.StringIO()
+        fields = [field.name for field in dataclasses.fields(rows[0])]
+        writer = csv.DictWriter(text, fields, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(dataclasses.asdict(row))
+        self.write_text("history.csv", text.getvalue())
 
     def link(self, target: str, name: str) -> None:
-        """Points `name` at `target`, both inside; as a file of its own elsewhere."""
+        """Points `name` at `target`, both inside; a copy where links cannot be."""
         at = self.file(name)
         relative = os.path.relpath(self.file(target), os.path.dirname(at))
         partial = f"{at}.partial"
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
-        os.symlink(relative, partial)
+        try:
+            os.symlink(relative, partial)
+        except OSError:
+            shutil.copyfile(self.file(target), partial)
         os.replace(partial, at)
 
     @contextlib.contextmanager
