@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -155,3 +157,22 @@ def test_a_layer_without_a_component():
     relu = keras.layers.Activation("relu", name="relu")
     with pytest.raises(InputError, match=r"layer relu \(Activation\) has no component"):
         keras_layers.marker(relu)
+
+
+def test_the_layers_of_a_saved_model_are_a_network_again(nnet, tmp_path):
+    inputs = keras.Input((None, 2))
+    x = inputs
+    for layer in keras_layers.to_layers(nnet):
+        x = layer(x)
+    with warnings.catch_warnings():
+        # Keras's own: how it turns its variables into arrays.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        keras.Model(inputs, x).save(f"{tmp_path}/model.keras")
+    loaded = keras.models.load_model(f"{tmp_path}/model.keras")
+    again = keras_layers.to_nnet(loaded.layers[1:])
+    assert nnet1.to_bytes(again) == nnet1.to_bytes(nnet)
+
+
+def test_a_layer_whose_dimensions_are_not_known():
+    with pytest.raises(InputError, match="layer end is in no model"):
+        keras_layers.to_nnet([keras.layers.Softmax(name="end")])

@@ -55,7 +55,13 @@ def set_weights(made: Iterable[Layer], nnet: Nnet) -> None:
 
 
 def to_nnet(made: Iterable[Layer]) -> Nnet:
-    """The network whose layers `to_layers` made, with their present weights."""
+    """The network whose layers `to_layers` made, with their present weights.
+
+    Or those of a Keras model, one behind the other, such as a saved one read again.
+
+    Raises:
+        InputError: a layer that has no component, or is in no model.
+    """
     return Nnet([_component(layer) for layer in made])
 
 
@@ -177,7 +183,7 @@ def _kind(layer: Layer) -> _Kind:
 
 def _component(layer: Layer) -> components.Component:
     kind = _kind(layer)
-    component = kind.component(*layer.dims)
+    component = kind.component(*_dims(layer))
     for option in kind.options:
         setattr(component, option, getattr(layer, option))
     if isinstance(layer, keras.layers.Dropout):
@@ -186,3 +192,15 @@ def _component(layer: Layer) -> components.Component:
         values = np.asarray(weight.value.numpy(), np.float32).T
         setattr(component, attribute, np.ascontiguousarray(values))
     return component
+
+
+def _dims(layer: Layer) -> tuple[int, int]:
+    if hasattr(layer, "dims"):
+        return layer.dims
+    try:
+        return layer.input.shape[-1], layer.output.shape[-1]
+    except AttributeError:
+        raise InputError(
+            f"layer {layer.name} is in no model, so its dimensions are not known; give "
+            "it `dims`, (input, output)."
+        ) from None
