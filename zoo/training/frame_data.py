@@ -50,4 +50,7 @@ def fillings(
     shuffled = rows.apply(frames.randomize(minibatch_size, permutation, drop_tail))
     options = tf.data.Options()
     options.threading.private_threadpool_size = 1
+    # There is nothing to tune, and each new iterator would pay for looking.
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
     return shuffled.prefetch(1).with_options(options)

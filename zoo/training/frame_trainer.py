@@ -143,7 +143,7 @@ class FrameTrainer:
         outputs[-1] = tf.cast(outputs[-1], tf.float32)
         return outputs
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def _train_range(self, rows, start, stop):
         self.traces += 1
         sources = [layers.source(variable) for variable in self.variables]
@@ -160,7 +160,7 @@ class FrameTrainer:
 
         return self._range(learn, rows, start, stop)
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def _evaluate_range(self, rows, start, stop):
         self.traces += 1
 
