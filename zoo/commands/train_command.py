@@ -102,8 +102,13 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     real("momentum", 0.0, "in [0, 1), not compensated by 1 - momentum")
     real("l1_penalty", 0.0, "L1 penalty on weights")
     real("l2_penalty", 0.0, "L2 penalty on weights")
-    number("minibatch_size", 256, "frames in a minibatch")
-    number("randomizer_size", 32_768, "frames in the buffer that is shuffled")
+    number("minibatch_size", 256, "frames in a minibatch", lower_bound=1)
+    number(
+        "randomizer_size",
+        32_768,
+        "frames in the buffer that is shuffled",
+        lower_bound=1,
+    )
     number("randomizer_seed", 777, "of the shuffles")
     switch("randomize", True, "shuffle frames")
     number("loss_report_frames", 1_800_000, "frames between two progress figures")
@@ -133,8 +138,8 @@ def define(flag_values: absl.flags.FlagValues) -> None:
 
 
 def _definer(kind: Any, flag_values: absl.flags.FlagValues) -> Any:
-    def define_one(name: str, default: Any, meaning: str) -> None:
-        kind(name, default, meaning, flag_values=flag_values)
+    def define_one(name: str, default: Any, meaning: str, **limits: Any) -> None:
+        kind(name, default, meaning, flag_values=flag_values, **limits)
 
     return define_one
 
