@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from seqzoo.datasets import files
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.training.history import EpochRow
 from seqzoo.zoo.training.run_folder import RunFolder
@@ -72,13 +73,16 @@ def test_the_state_is_what_was_saved_last(folder):
     assert listed(folder.path) == ["command.txt", "state.json"]
 
 
-def test_a_failure_while_the_state_is_written_leaves_the_old_one(folder, monkeypatch):
+@pytest.mark.parametrize(("where", "what"), [(os, "replace"), (files.Output, "write")])
+def test_a_failure_while_the_state_is_written_leaves_the_old_one(
+    folder, monkeypatch, where, what
+):
     folder.save_state({"epoch": 1})
 
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(where, what, full)
     with pytest.raises((InputError, OSError)):
         folder.save_state({"epoch": 2})
     monkeypatch.undo()
