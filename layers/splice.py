@@ -78,6 +78,6 @@ def splice_rows(rows, lengths, offsets: Sequence[int]):
     ends = tf.cumsum(lengths)
     first = tf.repeat(ends - lengths, lengths)[:, tf.newaxis]
     last = tf.repeat(ends - 1, lengths)[:, tf.newaxis]
-    wanted = tf.range(tf.shape(rows)[0])[:, tf.newaxis] + tf.constant(offsets)
+    wanted = tf.range(tf.shape(rows)[0])[:, tf.newaxis] + tf.constant(tuple(offsets))
     windows = tf.gather(rows, tf.clip_by_value(wanted, first, last))
     return tf.reshape(windows, [-1, rows.shape[1] * len(offsets)])

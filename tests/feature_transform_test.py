@@ -150,7 +150,7 @@ def test_lda_leaves_out_utterances_without_fitting_labels(caplog):
         ("traps", {"traps_dct_basis": 12}, "1 to 11 fit 11 frames"),
         ("transf", {}, "give transf"),
         ("transf", {"transf": np.eye(3)}, "44 or 45 columns are taken"),
-        ("lda", {}, "give labels"),
+        ("lda", {}, "from alignment directories"),
         ("lda", {"labels": {}}, "0 classes have frames"),
         ("lda", {"labels": True}, "lda_dim is 300; 1 to 44 are taken here."),
     ],

@@ -2,6 +2,7 @@ import os
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
@@ -129,10 +130,15 @@ def test_a_pipe_needs_a_copy(tmp_path, feats):
         assert lengths(made) == lengths(made) == [[9, 12], [10, 11]]
 
 
-def test_a_set_too_large_is_not_kept_in_memory(tmp_path, feats, monkeypatch):
+def test_a_small_set_is_read_once_and_a_large_one_again(tmp_path, feats, monkeypatch):
     made = frame_set(tmp_path)
     made.prepare()
-    assert "Cache" in type(made.dataset()).__name__
     monkeypatch.setattr("seqzoo.zoo.acoustic.frame_set._IN_MEMORY", 40 * 3 * 4 - 1)
-    assert "Cache" not in type(made.dataset()).__name__
+    large = frame_set(tmp_path)
+    large.prepare()
+    assert lengths(made) == lengths(large) == [[9, 12], [10, 11]]
+    for path in tmp_path.glob("feats.*"):
+        path.unlink()
     assert lengths(made) == [[9, 12], [10, 11]]
+    with pytest.raises(tf.errors.OpError, match="feats"):
+        lengths(large)

@@ -43,7 +43,7 @@ def test_golden_kaldi_scheduler_trace(run):
         assert told.startswith(end[1])
         assert float(told.split()[-1]) == pytest.approx(float(end[2]), abs=1e-4)
     names = re.findall(r"^(init_iter\S+)$", run.split("[nnet dir]")[1], re.MULTILINE)
-    assert [f"{name}_final_" for name in [steps[-1][0].best]] == names[-1:]
+    assert f"{steps[-1][0].best}_final_" == names[-1]
     assert [epoch.name for _, epoch in steps] == names[:-1]
 
 
@@ -100,9 +100,12 @@ def test_a_run_started_again_from_any_state_ends_alike():
     losses = [(1.0, loss) for loss in (1.6, 1.5, 1.495, 1.6, 1.4, 1.39, 1.3899)]
     whole = replay(newbob.NewbobOptions(), 2.0, losses)
     for done in range(1, len(whole)):
-        told = iter(losses[done:])
+        left = list(losses[done:])
         again = newbob.run(
-            newbob.NewbobOptions(), whole[done - 1][0], "nnet", lambda *_: next(told)
+            newbob.NewbobOptions(),
+            whole[done - 1][0],
+            "nnet",
+            lambda *_, left=left: left.pop(0),
         )
         assert list(again) == whole[done:]
 

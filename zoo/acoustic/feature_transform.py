@@ -92,7 +92,10 @@ def build(
         nnet = nnet_edit.concat(nnet, middle, after)
     elif feat_type == "lda":
         if labels is None:
-            raise InputError("feat_type lda needs a class for each frame; give labels.")
+            raise InputError(
+                "feat_type lda needs a class for each frame, from alignment "
+                "directories; labels in a table are not taken for it."
+            )
         nnet = nnet_edit.concat(nnet, _fixed(_lda(nnet, first(), labels, lda_dim)))
     return nnet_edit.concat(nnet, normalisation(nnet, first(), std_dev))
 

@@ -78,6 +78,7 @@ class FrameSet:
         self.buffer_frames = buffer_frames
         self.minibatch_size = minibatch_size
         self.counts = SetCounts()
+        self._kept: list[frame_blocks.Block] | None = None
         self._copy = copy
         self._identity = hashlib.sha256(
             repr((identity, buffer_frames, minibatch_size, copy)).encode()
@@ -110,22 +111,18 @@ class FrameSet:
                 return
         blocks = self._counted(self._blocks())
         if self._copy is None or self._copy.compress:
-            for _ in blocks:
-                pass
+            self._kept = _all_of(blocks)
             return
         frame_records.write(blocks, self._path("blocks"), compress=False)
         self._write_json(self._path("counts.json"), dataclasses.asdict(self.counts))
 
     def dataset(self) -> tf.data.Dataset:
         """The blocks; `prepare` comes first. A small set stays in memory."""
+        dim = self.counts.dim
         if self._copy is not None and not self._copy.compress:
-            blocks = frame_records.read(
-                self._path("blocks"), self.counts.dim, compress=False
-            )
-        else:
-            blocks = frame_records.stream(self._blocks, self.counts.dim)
-        small = self.counts.frames * self.counts.dim * 4 <= _IN_MEMORY
-        return blocks.cache() if small else blocks
+            return frame_records.read(self._path("blocks"), dim, compress=False)
+        kept = self._kept
+        return frame_records.stream(self._blocks if kept is None else kept.copy, dim)
 
     def feats(self) -> Iterator[tuple[str, np.ndarray]]:
         """The features of one utterance after the other, from the blocks."""
@@ -187,6 +184,19 @@ class FrameSet:
         counts.other_errors = self.utterances.other_errors
         counts.classes = classes.tolist()
         self.counts = counts
+
+
+def _all_of(blocks: Iterable[frame_blocks.Block]) -> list[frame_blocks.Block] | None:
+    """Them all, read to the end; None if they are too large to keep."""
+    kept: list[frame_blocks.Block] | None = []
+    size = 0
+    for block in blocks:
+        size += block.feats.nbytes + block.values.nbytes + block.ids.nbytes
+        if size > _IN_MEMORY:
+            kept = None
+        if kept is not None:
+            kept.append(block)
+    return kept
 
 
 def _padded(values: np.ndarray, size: int) -> np.ndarray:

@@ -80,6 +80,26 @@ def define_allow_pipes(flag_values: absl.flags.FlagValues) -> None:
     )
 
 
+def define_use_gpu(flag_values: absl.flags.FlagValues, default: str) -> None:
+    """Defines `--use_gpu`, which `choose_device` reads."""
+    absl.flags.DEFINE_enum(
+        "use_gpu",
+        default,
+        ["no", "yes", "optional"],
+        "compute on a GPU; optional is where there is one",
+        flag_values=flag_values,
+    )
+
+
+def choose_device(tf: ModuleType, use_gpu: str) -> None:
+    """Hides the GPUs, or raises InputError if one is wanted and there is none."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if use_gpu == "yes" and not gpus:
+        raise InputError("--use_gpu=yes: there is no GPU; optional takes one if it is.")
+    if use_gpu == "no" and gpus:
+        tf.config.set_visible_devices([], "GPU")
+
+
 def start_tensorflow(flags: absl.flags.FlagValues) -> ModuleType:
     """Imports TensorFlow without its start-up lines, with `--threads` threads.
 

@@ -48,13 +48,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     text("utt2spk", "the speaker of each utterance for --cmvn, an rspecifier")
     text("cmvn_opts", "options of apply-cmvn for --cmvn; the run's by default")
     text("delta_opts", "options of add-deltas; the run's by default")
-    absl.flags.DEFINE_enum(
-        "use_gpu",
-        "no",
-        ["no", "yes", "optional"],
-        "compute on a GPU; optional is where there is one",
-        flag_values=flag_values,
-    )
+    common.define_use_gpu(flag_values, "no")
     common.define_threads(flag_values)
     common.define_allow_pipes(flag_values)
 
@@ -66,7 +60,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
     ScoreOptions(apply_log=flags.apply_log, no_softmax=flags.no_softmax)
     tf = common.start_tensorflow(flags)
-    _choose_device(tf, flags.use_gpu)
+    common.choose_device(tf, flags.use_gpu)
     from tqdm import tqdm
 
     from seqzoo.datasets.table_writer import Writer
@@ -78,14 +72,6 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     with Writer(args[2]) as writer, tqdm(feats, unit="utt", disable=quiet) as shown:
         report = forward(scores, shown, writer.write)
     _LOG.info("%s", report)
-
-
-def _choose_device(tf: Any, use_gpu: str) -> None:
-    gpus = tf.config.list_physical_devices("GPU")
-    if use_gpu == "yes" and not gpus:
-        raise InputError("--use_gpu=yes: there is no GPU; optional takes one if it is.")
-    if use_gpu == "no" and gpus:
-        tf.config.set_visible_devices([], "GPU")
 
 
 def _model(

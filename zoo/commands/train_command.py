@@ -25,8 +25,11 @@ The flags keep the names of train.sh, train_scheduler.sh and nnet-train-frmshuff
 --learn-rate and --learn_rate are the same.
 """
 
-# Options that train.sh takes as one string for the tools it calls.
+_ALIASES = {"nnet_proto": "mlp_proto", "nnet_init": "mlp_init"}
+"""What newer train.sh call a flag, and its name in the manual."""
+
 _BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
+"""Options that train.sh takes as one string for the tools it calls."""
 
 
 def define(flag_values: absl.flags.FlagValues) -> None:
@@ -86,6 +89,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     real("feats_std", 1.0, "standard deviation of the network's inputs")
     number("hid_layers", None, "hidden layers; 6 by default")
     number("hid_dim", None, "units in each; 2048 by default")
+    number("bn_dim", None, "width of a linear bottleneck after the hidden layers")
     text("proto_opts", "", "options of make_nnet_proto.py, one string")
     text("mlp_proto", None, "use this prototype")
     text("mlp_init", None, "start from this nnet1 file")
@@ -133,6 +137,9 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     switch("kaldi_tail", False, "leave out frames at the end that fill no minibatch")
     switch("bfloat16", False, "compute in bfloat16, with float32 weights")
     switch("profile", False, "write a TensorFlow profile of the first epoch's start")
+    for alias, flag in _ALIASES.items():
+        absl.flags.DEFINE_alias(alias, flag, flag_values=flag_values)
+    common.define_use_gpu(flag_values, "optional")
     common.define_threads(flag_values)
     common.define_allow_pipes(flag_values)
 
@@ -157,6 +164,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     if len(args) == 7 and not flags.skip_phoneset_check:
         _check_phones(args[3], args[4:6])
     tf = common.start_tensorflow(flags)
+    common.choose_device(tf, flags.use_gpu)
     if not flags.skip_cuda_check and not tf.config.list_physical_devices("GPU"):
         raise InputError(
             "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
@@ -213,8 +221,11 @@ def _overrides(flags: absl.flags.FlagValues) -> list[str]:
     for flag, field in (("hid_layers", "hidden_layers"), ("hid_dim", "hidden_dim")):
         if flags[flag].value is not None:
             found.append(f"{field}={flags[flag].value}")
-    if flags.proto_opts:
-        found.append(f"proto_opts={flags.proto_opts}")
+    proto_opts = flags.proto_opts
+    if flags.bn_dim is not None:
+        proto_opts = f"--bottleneck-dim={flags.bn_dim} {proto_opts}".strip()
+    if proto_opts:
+        found.append(f"proto_opts={proto_opts}")
     found.append(f"seed={flags.seed}")
     return [*found, *flags.set]
 

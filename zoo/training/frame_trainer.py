@@ -63,6 +63,8 @@ class FrameTrainer:
         self.variables = [v for layer in body for v in layer.trainable_variables]
         optimizer.build(self.variables)
         self._minibatches_a_call = 1
+        self._train_graph = _graph(self._train_range)
+        self._evaluate_graph = _graph(self._evaluate_range)
 
     def train(
         self,
@@ -78,7 +80,7 @@ class FrameTrainer:
             on_edge: told `"first"` and `"last"` with the rows of the first and the
                 last minibatch, before they are learnt.
         """
-        return self._run(fillings, self._train_range, on_call, on_edge)
+        return self._run(fillings, self._train_graph, on_call, on_edge)
 
     def evaluate(
         self,
@@ -86,7 +88,7 @@ class FrameTrainer:
         on_call: Callable[[FrameSums], Any] | None = None,
     ) -> FrameSums:
         """One pass without learning."""
-        return self._run(fillings, self._evaluate_range, on_call, None)
+        return self._run(fillings, self._evaluate_graph, on_call, None)
 
     def _run(self, fillings, run_range, on_call, on_edge) -> FrameSums:
         sums = None
@@ -143,7 +145,6 @@ class FrameTrainer:
         outputs[-1] = tf.cast(outputs[-1], tf.float32)
         return outputs
 
-    @tf.function(reduce_retracing=True, autograph=False)
     def _train_range(self, rows, start, stop):
         self.traces += 1
         sources = [layers.source(variable) for variable in self.variables]
@@ -160,7 +161,6 @@ class FrameTrainer:
 
         return self._range(learn, rows, start, stop)
 
-    @tf.function(reduce_retracing=True, autograph=False)
     def _evaluate_range(self, rows, start, stop):
         self.traces += 1
 
@@ -186,6 +186,10 @@ class FrameTrainer:
             parallel_iterations=1,
         )
         return sums.stack(), per_class
+
+
+def _graph(step: Callable[..., Any]) -> Callable[..., Any]:
+    return tf.function(step, reduce_retracing=True, autograph=False)
 
 
 def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:
