@@ -135,7 +135,7 @@ def test_a_small_set_is_read_once_and_a_large_one_again(tmp_path, feats, monkeyp
 
     def counted(pipeline):
         passes.append(pipeline)
-        return read(pipeline)
+        yield from read(pipeline)
 
     monkeypatch.setattr(FeaturePipeline, "__iter__", counted)
     for limit, expected in ((40 * 100, 1), (40 * 3 * 4 - 1, 3)):
