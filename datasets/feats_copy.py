@@ -35,8 +35,9 @@ def write(
 def _keeps_plain(matrix: NDArray[np.float32]) -> bool:
     """Whether to leave `matrix` as it is.
 
-    Compression alters what was compressed before by roundings of float32 at most;
-    where it alters that much, the values are kept. So are those that are not finite,
+    Compression alters what was compressed before by one of 65535 steps of its range at
+    most, and up to 8 rows, which have 16 bits a value, by roundings of float32; where
+    it alters no more, the values are kept. So are those that are not finite,
     for the reader to name the place.
     """
     if not np.isfinite(matrix).all():
@@ -45,4 +46,8 @@ def _keeps_plain(matrix: NDArray[np.float32]) -> bool:
     again = kaldi_objects.ObjectReader(io.BytesIO(packed), "copy").read_matrix()
     if np.array_equal(again, matrix):
         return False
-    return bool(np.abs(again - matrix).max() < 1e-6 * np.abs(matrix).max())
+    if len(matrix) > 8:
+        limit = 2 / 65535 * np.ptp(matrix)
+    else:
+        limit = 1e-6 * np.abs(matrix).max()
+    return bool(np.abs(again - matrix).max() < limit)

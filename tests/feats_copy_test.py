@@ -80,6 +80,17 @@ def test_compressed_features_of_any_spread_keep_their_values(
     assert_same(tables.read(f"scp:{folder}/again.scp", "matrix"), source)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_compressed_columns_of_unlike_spread_keep_their_values(tmp_path, seed):
+    """Those of narrow columns lie on few of the 65536 steps that the header tells."""
+    random = np.random.default_rng(seed)
+    feats = random.normal(size=(200, 20)) * 10.0 ** random.uniform(-4, 2, 20)
+    feats = [("a", feats.astype(np.float32))]
+    source = written_by_kaldi_rules(tmp_path / "source.ark", feats, 1)
+    feats_copy.write(source.items(), str(tmp_path), "copy")
+    assert_same(tables.read(f"scp:{tmp_path}/copy.scp", "matrix"), source)
+
+
 def test_constant_and_empty_matrices(tmp_path):
     feats = {
         "constant": np.full((12, 3), 2.5, np.float32),

@@ -7,6 +7,7 @@ import types
 
 import absl.flags
 import pytest
+import tensorflow as tf
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.commands import common, main
@@ -152,7 +153,6 @@ def test_errors_are_one_line(error, line, command, capsys):
 
 
 def test_errors_of_input_pipelines_are_those_of_the_reader(command, capsys):
-    tf = pytest.importorskip("tensorflow")
     text = "InputError: a.ark:7: truncated.\nTraceback (most recent call last):\n x"
     command(_raiser(tf.errors.InvalidArgumentError(None, None, text)))
     assert main.main(["info"]) == 1

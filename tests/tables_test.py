@@ -327,7 +327,6 @@ def open_bytes(path):
 
 
 def test_remote_paths(ark):
-    pytest.importorskip("tensorflow")
     spec = f"ark,scp:file://{ark}.copy,file://{ark}.scp"
     with tables.Writer(spec) as writer:
         for key, value in tables.read(f"ark:file://{ark}"):

@@ -21,8 +21,8 @@ class FrameTrainer:
     """Trains and scores a list of layers on frames.
 
     Args:
-        net: layers from spliced, normalised frames to the output. For `xent` the
-            last is a Softmax, which the loss takes over.
+        net: layers of `keras_layers.to_layers`, from spliced, normalised frames to
+            the output. For `xent` the last is a Softmax, which the loss takes over.
         objective: `xent` or `mse`.
         optimizer: a `KaldiSGD`.
         minibatch_size: frames.
@@ -140,7 +140,7 @@ class FrameTrainer:
         outputs = []
         x = inputs
         for layer in self._body:
-            x = layer(x, training=training) if _has_training(layer) else layer(x)
+            x = layer(x, training=training)
             outputs.append(x)
         outputs[-1] = tf.cast(outputs[-1], tf.float32)
         return outputs
@@ -201,7 +201,3 @@ def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:
         layer.dtype_policy = keras.DTypePolicy("mixed_bfloat16")
         if isinstance(layer, layers.Affine):
             layers.add_shadow(layer.kernel)
-
-
-def _has_training(layer: keras.layers.Layer) -> bool:
-    return isinstance(layer, keras.layers.Dropout)
