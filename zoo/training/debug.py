@@ -57,11 +57,15 @@ def gradients(
     """
     softmax = objective == "xent" and isinstance(net[-1], keras.layers.Softmax)
     body = net[:-1] if softmax else net
+    named = [
+        {k: w for k, w in keras_layers.parameters(layer).items() if w.trainable}
+        for layer in net
+    ]
+    weights = [[layers.source(w) for w in names.values()] for names in named]
     outputs = []
-    with tf.GradientTape(persistent=True) as tape:
-        for layer in body:
-            # A shadow is read in place of its weight; by itself it is not watched.
-            tape.watch([layers.source(w) for w in layer.trainable_variables])
+    with tf.GradientTape() as tape:
+        # A shadow is read in place of its weight; by itself it is not watched.
+        tape.watch(weights)
         x = tf.convert_to_tensor(batch["inputs"])
         for layer in body:
             x = layer(x)
@@ -71,25 +75,19 @@ def gradients(
         tf.cast(x, tf.float32), batch["ids"], batch["values"], batch["weights"]
     )
     sent = tf.cast(loss.diff, x.dtype)
-    diffs = [tf.cast(d, tf.float32).numpy() for d in _sent_back(tape, x, outputs, sent)]
-    parameters = []
-    for layer in net:
-        names = keras_layers.parameters(layer)
-        weights = [layers.source(weight) for weight in names.values()]
-        found = tape.gradient(x, weights, output_gradients=sent)
-        parameters.append(
-            {
-                name: np.asarray(tf.cast(g, tf.float32)).T
-                for name, g in zip(names, found, strict=True)
-                if g is not None
-            }
-        )
-    return Gradients(diffs, parameters)
+    # All in one pass back.
+    inner, found = tape.gradient(x, [outputs[:-1], weights], output_gradients=sent)
+    return Gradients(
+        [_array(diff) for diff in (*inner, sent)],
+        [
+            {name: _array(g).T for name, g in zip(names, of_layer, strict=True)}
+            for names, of_layer in zip(named, found, strict=True)
+        ],
+    )
 
 
-def _sent_back(tape, x, outputs, sent) -> list[tf.Tensor]:
-    inner = tape.gradient(x, outputs[:-1], output_gradients=sent)
-    return [d for d in inner if d is not None] + [sent]
+def _array(tensor: tf.Tensor) -> Array:
+    return tf.cast(tensor, tf.float32).numpy()
 
 
 def statistics(
