@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 _SMALL = 1 << 14  # elements
-_CHUNK = 1 << 16  # elements: the float64 copies of a chunk stay in the cache
+_CHUNK = 1 << 15  # elements: the copies of a chunk stay in the cache
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ def compute(array: np.ndarray) -> Moments:
 
     Small arrays are summed as nnet-info sums them, in float32 and in order, so
     that all digits it prints are the same; large ones, where that would cost
-    digits, in two passes of float64 sums.
+    digits, in two passes over chunks whose sums are added in float64.
     """
     flat = np.asarray(array).reshape(-1)
     if not flat.size:
@@ -67,10 +67,14 @@ def _small(flat: np.ndarray) -> Moments:
 def _large(flat: np.ndarray) -> Moments:
     chunks = [flat[i : i + _CHUNK] for i in range(0, flat.size, _CHUNK)]
     low, high = float(flat.min()), float(flat.max())
-    mean = sum(float(c.sum(dtype=np.float64)) for c in chunks) / flat.size
+    # In float32 a chunk stays in the cache, and its sums keep seven digits; fourth
+    # powers of huge numbers need float64.
+    kind = np.float32 if max(-low, high) < 1e8 else np.float64
+    mean = sum(float(c.sum(dtype=kind)) for c in chunks) / flat.size
     sums = np.zeros(3)
     for chunk in chunks:
-        first = chunk.astype(np.float64) - mean
+        first = chunk.astype(kind)
+        first -= kind(mean)
         second = first * first
         sums += second.sum(), second @ first, second @ second
     variance, third, fourth = sums / flat.size
