@@ -3,13 +3,14 @@
 #   make demo    trains on the bundled speech, exports, scores
 #   make test    all tests; PYTEST="-k golden" or a file narrows them
 #   make lint    style, format, types, imports between the folders
-#   make bench   measurements beside other tools
+#   make bench   measurements beside other tools; BENCHMARKS="ark_reading" for some
 #   make bazel   the tests under Bazel; BAZEL_TESTS=//:quick for some of them
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST ?= -n auto --maxprocesses 4 --dist loadfile
 BAZEL_TESTS ?= //...
+BENCHMARKS ?= ark_reading train_dnn train_small forward_dnn frame_pipeline
 
 BIN := $(abspath $(VENV))/bin
 PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check \
@@ -37,7 +38,7 @@ lint: $(VENV)/test.stamp
 	test -z "$$failed"
 
 bench: $(VENV)/bench.stamp
-	@set -e; for script in benchmarks/*_bench.py; do python $$script; done
+	@set -e; for name in $(BENCHMARKS); do python benchmarks/$$name.py; done
 
 bazel: $(VENV)/test.stamp $(BAZEL)
 	@$(BAZEL) --batch test $(BAZEL_TESTS)

@@ -108,8 +108,9 @@ class EntryReader:
                 try:
                     source = self._open(entries[0])
                     source.key = entries[0].key
-                    run = matrix_runs.scan_objects(source, offsets)
-                    done = len(run)
+                    if source.offset == offsets[0]:  # Else a file is so named.
+                        run = matrix_runs.scan_objects(source, offsets)
+                        done = len(run)
                 except InputError:
                     pass  # Met again, and told, when the entry is read by itself.
             if done:
@@ -134,7 +135,9 @@ class EntryReader:
             "at the current folder.",
             chunk=self._chunk,
         )
-        self._path = path if files.is_plain(entry.name) else ""
+        # Another file is meant where one is named PATH:OFFSET.
+        plain = files.is_plain(entry.name) and self._source.offset == offset
+        self._path = path if plain else ""
         return self._source
 
 

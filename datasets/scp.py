@@ -12,7 +12,7 @@ from seqzoo.datasets.errors import InputError
 
 _LOG = logging.getLogger("seqzoo")
 # The usual line: KEY PATH:OFFSET, without a range and with nothing to run.
-_USUAL = re.compile(rb"([!-~]+)[ \t]+([!-Z^-{}~]+):([0-9]+)\s*")
+_USUAL = re.compile(r"([!-~]+)[ \t]+(([!-Z^-{}~]+):([0-9]+))\s*")
 _PART = re.compile(r"\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*")
 _BEYOND = 2  # Rows that a range may end too far, as in Kaldi.
 
@@ -58,10 +58,13 @@ def read(name: str, *, allow_pipes: bool) -> Iterator[Entry]:
     """
     with files.open_input(name) as source:
         for number, line in enumerate(source.lines(), 1):
-            usual = _USUAL.fullmatch(line)
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                text = ""
+            usual = _USUAL.fullmatch(text)
             if usual is not None:
-                key, path, offset = map(bytes.decode, usual.groups())
-                name = f"{path}:{offset}"
+                key, name, path, offset = usual.groups()
                 yield Entry(key, name, "", (path, int(offset)), source.name, number)
                 continue
             where = f"{source.name}:{number}"
@@ -70,12 +73,10 @@ def read(name: str, *, allow_pipes: bool) -> Iterator[Entry]:
                     f"{where}: this is a binary archive, not an scp; "
                     "write ark: before its name."
                 )
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError:
+            if line and not text:
                 raise InputError(
                     f"{where}: the line is not UTF-8 text; convert the file."
-                ) from None
+                )
             words = text.split(None, 1)
             if not words:
                 continue

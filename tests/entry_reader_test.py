@@ -82,3 +82,11 @@ def test_a_table_is_asked_while_it_is_read(corpus):
         check([(other, table[other])], [99 - i])
         found.append((key, matrix))
     check(found, range(100))
+
+
+def test_files_whose_names_end_like_offsets(tmp_path):
+    for i in (1, 2):
+        tables.write_object(f"{tmp_path}/m:{i}", np.full((9, 3), i, np.float32))
+    path = tmp_path / "x.scp"
+    path.write_text(f"a {tmp_path}/m:1\nb {tmp_path}/m:2\n")
+    assert [(key, m[0, 0]) for key, m in read(path)] == [("a", 1), ("b", 2)]
