@@ -13,7 +13,7 @@ from seqzoo.datasets.errors import InputError
 _SPACE = re.compile(rb"[ \t\r\n\f\v]*")
 _WORD = re.compile(rb"[^ \t\r\n\f\v]*")
 _PIECE = 1 << 24
-CHUNK = 1 << 19
+CHUNK = 1 << 18
 _LITTLE = 1 << 12
 
 # The C library gives large blocks back to the system and clears them anew for the

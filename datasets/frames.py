@@ -47,6 +47,7 @@ def randomize(
     minibatch_size: int,
     permutation: Permutation | None = None,
     drop_tail: bool = False,
+    mark_last: bool = False,
 ) -> Callable[[tf.data.Dataset], tf.data.Dataset]:
     """Step: blocks into fillings of the frame buffer, their rows in training order.
 
@@ -60,6 +61,8 @@ def randomize(
         permutation: `(filling number, frames) -> (frames,)` int32 with
             `new[i] = old[permutation[i]]`; None keeps the order (for validation).
         drop_tail: leave out the end of the set that does not fill a minibatch.
+        mark_last: for a set that repeats: keep fillings without rows, and add
+            `"last"`, whether the set ends with a filling. Their numbers go on.
 
     Returns:
         A step from `transform`'s elements to `{"inputs", "ids", "values",
@@ -82,10 +85,10 @@ def randomize(
             width = tf.maximum(tf.shape(state["ids"])[1], tf.shape(block["ids"])[1])
             rows = {}
             for name in _ROWS:
-                left, new = state[name], block[name]
+                before, new = state[name], block[name]
                 if name in ("ids", "values"):
-                    left, new = _widen(left, width), _widen(new, width)
-                rows[name] = tf.concat([left, new], axis=0)
+                    before, new = _widen(before, width), _widen(new, width)
+                rows[name] = tf.concat([before, new], axis=0)
             frames = tf.shape(rows["weights"])[0]
             if permutation is not None:
                 order = permutation(state["number"], frames)
@@ -93,28 +96,36 @@ def randomize(
             whole = frames - frames % minibatch_size
             if not drop_tail:
                 whole = tf.where(block["last"], frames, whole)
-            kept = {name: rows[name][whole:] for name in _ROWS}
+            left = tf.where(block["last"], frames, whole)
+            kept = {name: rows[name][left:] for name in _ROWS}
             used = {name: rows[name][:whole] for name in _ROWS}
+            if mark_last:
+                used["last"] = block["last"]
             return {**kept, "number": state["number"] + 1}, used
 
-        return dataset.scan(state, fill).filter(
-            lambda rows: tf.size(rows["weights"]) > 0
-        )
+        fillings = dataset.scan(state, fill)
+        if mark_last:
+            return fillings
+        return fillings.filter(lambda rows: tf.size(rows["weights"]) > 0)
 
     return apply
 
 
-def seeded_permutation(seed: int, epoch: tf.Variable) -> Permutation:
+def seeded_permutation(
+    seed: int, epoch: tf.Variable | int = 0, first: int = 0
+) -> Permutation:
     """A permutation that depends on the seed, the epoch and the filling alone.
 
     Args:
         seed: any int.
-        epoch: int64 scalar variable, read when an iterator reaches a filling, so
-            that one dataset serves all epochs.
+        epoch: a number, or an int64 scalar variable, read when an iterator reaches a
+            filling, so that one dataset serves all epochs.
+        first: the number of the first filling; that of a set that repeats, and is
+            taken up again after some epochs, is not 0.
     """
 
     def permute(number: tf.Tensor, frames: tf.Tensor) -> tf.Tensor:
-        stream = tf.stack([tf.cast(seed, tf.int64), epoch * 1_000_003 + number])
+        stream = tf.stack([tf.cast(seed, tf.int64), epoch * 1_000_003 + first + number])
         return tf.random.experimental.stateless_shuffle(tf.range(frames), stream)
 
     return permute

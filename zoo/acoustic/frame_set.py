@@ -29,6 +29,8 @@ class SetCounts:
     other_errors: int = 0
     frames: int = 0
     """Frames of weight above 0."""
+    blocks: int = 0
+    """Fillings of the frame buffer."""
     dim: int = 0
     """Numbers in a frame of features."""
     classes: list[float] = dataclasses.field(default_factory=list)
@@ -174,6 +176,7 @@ class FrameSet:
         counts, classes = SetCounts(), np.zeros(0)
         for block in blocks:
             counts.dim = block.feats.shape[1]
+            counts.blocks += 1
             counts.frames += int(np.count_nonzero(block.weights))
             found = np.bincount(block.ids.ravel(), block.values.ravel())
             size = max(len(classes), len(found))

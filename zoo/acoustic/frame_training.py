@@ -128,14 +128,10 @@ class FrameTraining:
             options.minibatch_size,
             options.loss_report_frames,
         )
-        self._epoch = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._loaded = _INIT
-        front = keras_layers.to_layers(transform, "transform_", trainable=False)
-        order = None
-        if options.randomize:
-            order = frames.seeded_permutation(options.randomizer_seed, self._epoch)
-        self._train_data = self._fillings(train, front, order)
-        self._held_out_data = self._fillings(held_out, front, None)
+        self._front = keras_layers.to_layers(transform, "transform_", trainable=False)
+        self._train_data: frame_data.Epochs | None = None
+        self._held_out_data = self._epochs(held_out, None)
         self._events = tf.summary.create_file_writer(folder.file("tensorboard"))
         self._last: tuple[FrameSums, FrameSums, float] | None = None
 
@@ -162,14 +158,28 @@ class FrameTraining:
         self._finish(state)
         return state
 
-    def _fillings(self, data: FrameSet, front, order) -> tf.data.Dataset:
-        return frame_data.fillings(
+    def _epochs(
+        self, data: FrameSet, order: frames.Permutation | None
+    ) -> frame_data.Epochs:
+        return frame_data.Epochs(
             data.dataset(),
-            front,
+            self._front,
             self.options.minibatch_size,
             order,
             self.options.kaldi_tail,
         )
+
+    def _train_epochs(self, iteration: int) -> frame_data.Epochs:
+        """The training set from an epoch on, in an order that the seed alone tells."""
+        if self._train_data is None:
+            order = None
+            if self.options.randomize:
+                first = (iteration - 1) * self.train_set.counts.blocks
+                order = frames.seeded_permutation(
+                    self.options.randomizer_seed, first=first
+                )
+            self._train_data = self._epochs(self.train_set, order)
+        return self._train_data
 
     def _resume(self) -> newbob.NewbobState | None:
         stored = self.folder.load_state()
@@ -196,7 +206,6 @@ class FrameTraining:
         self, iteration: int, learn_rate: float, best: str
     ) -> tuple[float, float]:
         self._load(best)
-        self._epoch.assign(iteration)
         self._optimizer.learning_rate = learn_rate
         self._optimizer.reset()
         self._seed_dropout(iteration)
@@ -230,7 +239,8 @@ class FrameTraining:
 
                 begun = time.perf_counter()
                 edges = on_edge if self.options.statistics else None
-                sums = self._trainer.train(self._train_data, on_call, edges)
+                data = self._train_epochs(iteration)
+                sums = self._trainer.train(data, on_call, edges)
                 seconds = time.perf_counter() - begun
         shuffled = "RANDOMIZED" if self.options.randomize else "NOT-RANDOMIZED"
         self._summary(log, self.train_set, sums, seconds, f"TRAINING, {shuffled}")

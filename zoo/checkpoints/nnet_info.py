@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def _large(flat: np.ndarray) -> Moments:
     low, high = float(flat.min()), float(flat.max())
     # In float32 a chunk stays in the cache, and its sums keep seven digits; fourth
     # powers of huge numbers need float64.
-    kind = np.float32 if max(-low, high) < 1e8 else np.float64
+    kind: Any = np.float32 if max(-low, high) < 1e8 else np.float64
     mean = sum(float(c.sum(dtype=kind)) for c in chunks) / flat.size
     sums = np.zeros(3)
     for chunk in chunks:

@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         2 after a usage error, 130 when interrupted, 141 when nobody reads the output.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    # NumPy's own threads would fight TensorFlow's, and `--threads` does not reach them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asked = words[:1] == ["help"]
     if asked:
         words = [*words[1:2], "--help"]

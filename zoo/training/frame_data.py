@@ -1,6 +1,6 @@
 """Frame data: a set of utterances as fillings of nnet1's frame buffer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import keras
 import tensorflow as tf
@@ -47,10 +47,54 @@ def fillings(
         drop_tail: leave out the end of the set that fills no minibatch.
     """
     rows = blocks.apply(frames.transform(rows_function(transform)))
-    shuffled = rows.apply(frames.randomize(minibatch_size, permutation, drop_tail))
+    return _ahead(rows.apply(frames.randomize(minibatch_size, permutation, drop_tail)))
+
+
+class Epochs:
+    """The same, epoch after epoch: each pass over it is one epoch.
+
+    There is a single iterator, since making one takes as long as many minibatches of
+    a small network; and the next epoch's first filling is made while others are
+    learnt. So a pass goes on where the last one was broken off.
+
+    Args:
+        blocks, transform, minibatch_size, permutation, drop_tail: as of `fillings`.
+            The numbers that `permutation` is given go on from epoch to epoch.
+    """
+
+    def __init__(
+        self,
+        blocks: tf.data.Dataset,
+        transform: Sequence[keras.layers.Layer],
+        minibatch_size: int,
+        permutation: frames.Permutation | None = None,
+        drop_tail: bool = False,
+    ):
+        rows = blocks.repeat().apply(frames.transform(rows_function(transform)))
+        self._fillings = iter(
+            _ahead(
+                rows.apply(
+                    frames.randomize(
+                        minibatch_size, permutation, drop_tail, mark_last=True
+                    )
+                )
+            )
+        )
+
+    def __iter__(self) -> Iterator[dict[str, tf.Tensor]]:
+        for rows in self._fillings:
+            last = rows.pop("last")
+            if rows["weights"].shape[0]:
+                yield rows
+            if last:
+                return
+
+
+def _ahead(fillings: tf.data.Dataset) -> tf.data.Dataset:
+    """With one filling made while another is used."""
     options = tf.data.Options()
     options.threading.private_threadpool_size = 1
     # There is nothing to tune, and each new iterator would pay for looking.
     options.autotune.enabled = False
     options.experimental_optimization.apply_default_optimizations = False
-    return shuffled.prefetch(1).with_options(options)
+    return fillings.prefetch(1).with_options(options)

@@ -1,7 +1,7 @@
 """FrameTrainer: epochs of minibatches of shuffled frames, several in a call."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import keras
@@ -68,14 +68,14 @@ class FrameTrainer:
 
     def train(
         self,
-        fillings: tf.data.Dataset,
+        fillings: Iterable[dict[str, tf.Tensor]],
         on_call: Callable[[FrameSums], Any] | None = None,
         on_edge: Callable[[str, dict[str, tf.Tensor]], Any] | None = None,
     ) -> FrameSums:
         """One epoch.
 
         Args:
-            fillings: of `datasets.frames.randomize`.
+            fillings: of `frame_data.fillings` or `frame_data.Epochs`.
             on_call: told the sums so far, about twice a second.
             on_edge: told `"first"` and `"last"` with the rows of the first and the
                 last minibatch, before they are learnt.
@@ -84,7 +84,7 @@ class FrameTrainer:
 
     def evaluate(
         self,
-        fillings: tf.data.Dataset,
+        fillings: Iterable[dict[str, tf.Tensor]],
         on_call: Callable[[FrameSums], Any] | None = None,
     ) -> FrameSums:
         """One pass without learning."""
