@@ -1,12 +1,14 @@
 """Opening what Kaldi's command lines name: files, `-`, pipes, `.gz`, remote paths."""
 
 import gzip
+import importlib
 import os
 import re
 import stat
 import subprocess
 import sys
 import uuid
+import warnings
 from typing import Any
 
 from seqzoo.datasets.byte_reader import CHUNK, ByteReader
@@ -93,9 +95,26 @@ def open_input(
     return reader
 
 
-def _open_remote(path: str, offset: int) -> ByteReader:
+# File systems of TensorFlow itself; tensorflow-io registers others when imported.
+_OWN_SCHEMES = ("file", "gs", "ram")
+
+
+def _tensorflow(path: str) -> Any:
+    """TensorFlow, for `tf.io.gfile`, with the file system that `path` needs."""
     import tensorflow as tf
 
+    if path.partition("://")[0] not in _OWN_SCHEMES:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module("tensorflow_io")
+        except ImportError:
+            pass  # The first call that needs it tells.
+    return tf
+
+
+def _open_remote(path: str, offset: int) -> ByteReader:
+    tf = _tensorflow(path)
     file: Any = _RemoteFile(path, "rb")
     try:
         size: int | None = file.call(tf.io.gfile.stat, path).length
@@ -113,8 +132,7 @@ class _RemoteFile:
     """A `tf.io.gfile` file whose errors are OSErrors, as those of local files."""
 
     def __init__(self, path: str, mode: str):
-        import tensorflow as tf
-
+        tf = _tensorflow(path)
         self._error = tf.errors.OpError
         self._file = tf.io.gfile.GFile(path, mode)
 
@@ -124,6 +142,8 @@ class _RemoteFile:
             return function(*args, **kwargs)
         except self._error as error:
             reason = " ".join((error.message or type(error).__name__).split())
+            if "not implemented (file:" in reason:
+                reason = "no file system for it; the extra seqzoo[io] brings some"
             raise OSError(reason) from None
 
     def read(self, n: int = -1) -> bytes:

@@ -103,3 +103,12 @@ def test_what_only_looks_packed(tmp_path):
     for name in ("f.gz", "f.gz:3"):
         with pytest.raises(InputError, match="cannot read on: Not a gzipped file"):
             content(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/x.ark", "nowhere://host/x.ark"])
+def test_a_file_system_that_is_not_there(path):
+    message = f"{path}: cannot (read|write) it: no file system.*seqzoo\\[io\\]"
+    with pytest.raises(InputError, match=message):
+        files.open_input(path)
+    with pytest.raises(InputError, match=message):
+        files.Output(path)
