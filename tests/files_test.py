@@ -2,9 +2,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from seqzoo.datasets import files
+from seqzoo.datasets import files, tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.files import Output
 
@@ -111,4 +112,4 @@ def test_a_file_system_that_is_not_there(path):
     with pytest.raises(InputError, match=message):
         files.open_input(path)
     with pytest.raises(InputError, match=message):
-        files.Output(path)
+        tables.write_object(path, np.zeros(3, np.float32))
