@@ -309,11 +309,18 @@ class _Process:
 
     def write(self, data: Any) -> None:
         """Feeds the command."""
-        self._pipe.write(data)
+        self._feed(self._pipe.write, data)
 
     def flush(self) -> None:
         """Hands on what is written."""
-        self._pipe.flush()
+        self._feed(self._pipe.flush)
+
+    def _feed(self, do: Any, *args: Any) -> None:
+        try:
+            do(*args)
+        except BrokenPipeError:
+            self._finish()  # Tells how it failed, if it did.
+            raise
 
     def _finish(self) -> None:
         code = self._process.wait()
@@ -324,7 +331,7 @@ class _Process:
         """Ends the command; a writer's must succeed, a reader's may be cut short."""
         writing = self._pipe is self._process.stdin
         try:
-            self._pipe.close()
+            self._feed(self._pipe.close)
         finally:
             if not writing and self._process.poll() is None:
                 self._process.terminate()

@@ -1,4 +1,5 @@
 import os
+import time
 
 import numpy as np
 import pytest
@@ -54,9 +55,18 @@ def test_a_command_and_standard_output(tmp_path, capsysbinary):
     with Writer("ark,t:-", "tokens") as writer:
         writer.write("k", ["a", "b"])
     assert capsysbinary.readouterr().out == b"k a b \n"
-    with pytest.raises(InputError, match="failed"):
-        with Writer("ark:| exit 1") as writer:
-            writer.write("k", [[1]])
+
+
+# Before the first byte is written, while many are, and at the end.
+@pytest.mark.parametrize("command", ["exit 1", "head -c 9 > /dev/null; exit 1"])
+@pytest.mark.parametrize("rows", [1, 1 << 20])
+@pytest.mark.parametrize("wait", [0, 0.2])
+def test_a_command_that_fails(command, rows, wait):
+    with pytest.raises(InputError, match=r"failed \(exit 1\)"):
+        with Writer(f"ark:| {command}") as writer:
+            time.sleep(wait)
+            writer.write("k", np.zeros((rows, 1), np.float32))
+            writer.write("l", np.zeros((rows, 1), np.float32))
 
 
 @pytest.mark.parametrize("key", ["", "a b", " a", "a\n", "\0"])
