@@ -79,8 +79,8 @@ def one(folder: str, kind: str) -> None:
 
     if kind == "records":
         path = f"{folder}/train.blocks"
-        frame_records.write(blocks(), path, compress=False)
-        dataset = frame_records.read(path, 40, compress=False)
+        frame_records.write(blocks(), path)
+        dataset = frame_records.read(path, 40)
     else:
         dataset = frame_records.stream(blocks, 40)
     import tensorflow as tf

@@ -17,18 +17,16 @@ _TYPES = {
 # tf.train.Example is a protobuf message, which ends at 2 GB; a block is far below.
 
 
-def write(blocks: Iterable[Block], path: str, compress: bool = True) -> None:
+def write(blocks: Iterable[Block], path: str) -> None:
     """Writes blocks under a temporary name, then renames: never half a file.
 
     Args:
         blocks: of one set.
         path: of the record file; any path of `tf.io.gfile`.
-        compress: by zlib; lossless.
     """
-    options = tf.io.TFRecordOptions(_kind(compress), compression_level=1)
     partial = f"{path}.partial"
     try:
-        with tf.io.TFRecordWriter(partial, options) as writer:
+        with tf.io.TFRecordWriter(partial) as writer:
             for block in blocks:
                 writer.write(_serialize(block))
         tf.io.gfile.rename(partial, path, overwrite=True)
@@ -38,18 +36,17 @@ def write(blocks: Iterable[Block], path: str, compress: bool = True) -> None:
         raise
 
 
-def read(path: str, dim: int, compress: bool = True) -> tf.data.Dataset:
+def read(path: str, dim: int) -> tf.data.Dataset:
     """The blocks of a record file, one element each.
 
     Args:
         path: what `write` wrote.
         dim: features per frame.
-        compress: as written.
 
     Returns:
         Dataset of dicts as `element_spec(dim)` has them.
     """
-    records = tf.data.TFRecordDataset(path, _kind(compress))
+    records = tf.data.TFRecordDataset(path)
     return records.map(lambda record: _parse(record, dim), num_parallel_calls=1)
 
 
@@ -78,10 +75,6 @@ def element_spec(dim: int) -> dict[str, tf.TensorSpec]:
         "weights": tf.TensorSpec((None,), tf.float32),
         "last": tf.TensorSpec((), tf.bool),
     }
-
-
-def _kind(compress: bool) -> str:
-    return "ZLIB" if compress else ""
 
 
 def _serialize(block: Block) -> bytes:

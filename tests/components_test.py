@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from seqzoo.zoo.checkpoints import components, nnet1
-from seqzoo.zoo.checkpoints.components import Component, UpdatableComponent
+from seqzoo.zoo.checkpoints.components import (
+    Component,
+    UpdatableComponent,
+    component,
+)
 
 _DOC = pathlib.Path(__file__).parent.parent / "docs" / "adding_a_component.md"
 
 
 @pytest.fixture
 def register_is_restored(monkeypatch):
-    monkeypatch.setattr(components, "_REGISTER", dict(components._REGISTER))
+    monkeypatch.setattr(component, "_REGISTER", dict(component._REGISTER))
 
 
 def _forward(component, rows):

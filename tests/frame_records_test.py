@@ -1,4 +1,3 @@
-import inspect
 import os
 
 import numpy as np
@@ -49,14 +48,6 @@ def test_what_is_written_is_read(tmp_path):
     dataset = frame_records.read(path, 3)
     assert dataset.element_spec == frame_records.element_spec(3)
     for _ in range(2):
-        assert_equal(dataset.as_numpy_iterator(), made())
-
-
-@pytest.mark.parametrize("compress", [True, False])
-def test_packed_or_not(tmp_path, compress):
-    if "compress" in inspect.signature(frame_records.write).parameters:
-        frame_records.write(made(), f"{tmp_path}/blocks", compress=compress)
-        dataset = frame_records.read(f"{tmp_path}/blocks", 3, compress=compress)
         assert_equal(dataset.as_numpy_iterator(), made())
 
 

@@ -115,14 +115,14 @@ class FrameSet:
         if self._copy is None or self._copy.compress:
             self._kept = _all_of(blocks)
             return
-        frame_records.write(blocks, self._path("blocks"), compress=False)
+        frame_records.write(blocks, self._path("blocks"))
         self._write_json(self._path("counts.json"), dataclasses.asdict(self.counts))
 
     def dataset(self) -> tf.data.Dataset:
         """The blocks; `prepare` comes first. A small set stays in memory."""
         dim = self.counts.dim
         if self._copy is not None and not self._copy.compress:
-            return frame_records.read(self._path("blocks"), dim, compress=False)
+            return frame_records.read(self._path("blocks"), dim)
         kept = self._kept
         return frame_records.stream(self._blocks if kept is None else kept.copy, dim)
 

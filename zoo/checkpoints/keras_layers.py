@@ -1,22 +1,28 @@
 """nnet1 components as Keras layers with their weights, and back."""
 
-import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any, cast
 
 import keras
 import numpy as np
 
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.checkpoints import components
+from seqzoo.zoo.checkpoints import common_kinds, layer_kinds
+from seqzoo.zoo.checkpoints.layer_kinds import Layer, transposed
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
-Layer: TypeAlias = Any
-"""A Keras layer with the attributes that its kind has."""
+# The modules that register pairs.
+_REGISTERED = (common_kinds,)
 
 
-def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Layer]:
+def to_layers(
+    nnet: Nnet,
+    prefix: str = "",
+    trainable: bool = True,
+    *,
+    kaldi_gradients: bool = False,
+) -> list[Layer]:
     """The layers of a network, built and with its weights, in its order.
 
     Args:
@@ -24,6 +30,8 @@ def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Laye
         prefix: of the layers' names; component 3 of `prefix="net_"` becomes
             `net_3_sigmoid`.
         trainable: False freezes all of them, as in a feature transform.
+        kaldi_gradients: True trains with nnet1's gradients where they are not the
+            true ones.
 
     Returns:
         Layers; `dims` of each is its (input, output) dimension.
@@ -32,11 +40,21 @@ def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Laye
         InputError: a component that has no layer.
     """
     made = []
-    for number, component in enumerate(nnet.components, 1):
+    for number, component in enumerate(cast(list[Any], nnet.components), 1):
         word = component.marker.strip("<>").lower()
-        layer = _kind_of(component, number).layer(
-            component, name=f"{prefix}{number}_{word}"
-        )
+        name = f"{prefix}{number}_{word}"
+        kind = layer_kinds.of_component(component, number)
+        given: dict[str, Any] = {"name": name}
+        if kind.nests:
+            given["nets"] = [
+                to_layers(
+                    nested, f"{name}_{i}_", trainable, kaldi_gradients=kaldi_gradients
+                )
+                for i, nested in enumerate(component.nets, 1)
+            ]
+        layer = kind.layer(component, **given)
+        if hasattr(layer, "kaldi_gradients"):
+            layer.kaldi_gradients = kaldi_gradients
         if not layer.built:
             layer.build((None, component.input_dim))
         layer.trainable = trainable
@@ -48,10 +66,16 @@ def to_layers(nnet: Nnet, prefix: str = "", trainable: bool = True) -> list[Laye
 
 def set_weights(made: Iterable[Layer], nnet: Nnet) -> None:
     """Gives layers that `to_layers` made of a like network the weights of `nnet`."""
-    for layer, component in zip(made, nnet.components, strict=True):
-        for attribute, weight in _kind(layer).weights(layer).items():
-            weight.assign(getattr(component, attribute).T)
+    found = cast(list[Any], nnet.components)
+    for layer, component in zip(made, found, strict=True):
+        kind = layer_kinds.of_layer(layer)
+        for attribute, weight in kind.weights(layer).items():
+            convert = kind.to_layer.get(attribute, transposed)
+            weight.assign(convert(getattr(component, attribute)))
             layers.refresh_shadow(weight)
+        if kind.nests:
+            for nested, net in zip(layer.nets, component.nets, strict=True):
+                set_weights(nested, net)
 
 
 def to_nnet(made: Iterable[Layer]) -> Nnet:
@@ -67,12 +91,12 @@ def to_nnet(made: Iterable[Layer]) -> Nnet:
 
 def marker(layer: Layer) -> str:
     """The nnet1 marker of a layer, `<AffineTransform>`."""
-    return _kind(layer).component.marker
+    return layer_kinds.of_layer(layer).component.marker
 
 
 def parameters(layer: Layer) -> dict[str, keras.Variable]:
     """A layer's weights by the names that `info` prints: `linearity`, `bias`."""
-    kind = _kind(layer)
+    kind = layer_kinds.of_layer(layer)
     weights = kind.weights(layer)
     if not weights:
         return {}
@@ -80,117 +104,19 @@ def parameters(layer: Layer) -> dict[str, keras.Variable]:
     return dict(zip(names, weights.values(), strict=True))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Kind:
-    """One component and its layer."""
-
-    component: Any
-    fits: Callable[[Layer], bool]
-    layer: Callable[..., Layer]
-    """`(component, name=...)` to a new layer."""
-
-    options: tuple[str, ...] = ()
-    """Attributes that both have under one name."""
-
-    weights: Callable[[Layer], dict[str, keras.Variable]] = lambda layer: {}
-    """The component's attributes and the layer's weights, in `parameters()` order."""
-
-
-def _activation(component: Any, name: str) -> _Kind:
-    function = keras.activations.get(name)
-    return _Kind(
-        component,
-        lambda layer: (
-            isinstance(layer, keras.layers.Activation) and layer.activation is function
-        ),
-        lambda c, **kwargs: keras.layers.Activation(function, **kwargs),
-    )
-
-
-_KINDS = [
-    _Kind(
-        components.AffineTransform,
-        lambda layer: isinstance(layer, layers.Affine),
-        lambda c, **kwargs: layers.Affine(
-            c.output_dim,
-            learn_rate_coef=c.learn_rate_coef,
-            bias_learn_rate_coef=c.bias_learn_rate_coef,
-            max_norm=c.max_norm,
-            **kwargs,
-        ),
-        ("learn_rate_coef", "bias_learn_rate_coef", "max_norm"),
-        lambda layer: {"linearity": layer.kernel, "bias": layer.bias},
-    ),
-    _Kind(
-        components.LinearTransform,
-        lambda layer: isinstance(layer, layers.Linear),
-        lambda c, **kwargs: layers.Linear(
-            c.output_dim, learn_rate_coef=c.learn_rate_coef, **kwargs
-        ),
-        ("learn_rate_coef",),
-        lambda layer: {"linearity": layer.kernel},
-    ),
-    _Kind(
-        components.AddShift,
-        lambda layer: isinstance(layer, layers.AddShift),
-        lambda c, **kwargs: layers.AddShift(
-            learn_rate_coef=c.learn_rate_coef, **kwargs
-        ),
-        ("learn_rate_coef",),
-        lambda layer: {"data": layer.shift},
-    ),
-    _Kind(
-        components.Rescale,
-        lambda layer: isinstance(layer, layers.Rescale),
-        lambda c, **kwargs: layers.Rescale(learn_rate_coef=c.learn_rate_coef, **kwargs),
-        ("learn_rate_coef",),
-        lambda layer: {"data": layer.scale},
-    ),
-    _Kind(
-        components.Splice,
-        lambda layer: isinstance(layer, layers.Splice),
-        lambda c, **kwargs: layers.Splice(c.offsets, **kwargs),
-        ("offsets",),
-    ),
-    _Kind(
-        components.Softmax,
-        lambda layer: isinstance(layer, keras.layers.Softmax),
-        lambda c, **kwargs: keras.layers.Softmax(**kwargs),
-    ),
-    _Kind(
-        components.Dropout,
-        lambda layer: isinstance(layer, keras.layers.Dropout),
-        lambda c, **kwargs: keras.layers.Dropout(c.dropout_rate, **kwargs),
-    ),
-    _activation(components.Sigmoid, "sigmoid"),
-    _activation(components.Tanh, "tanh"),
-]
-
-
-def _kind_of(component: components.Component, number: int) -> _Kind:
-    for kind in _KINDS:
-        if kind.component is type(component):
-            return kind
-    raise InputError(f"component {number} {component.marker} has no layer yet.")
-
-
-def _kind(layer: Layer) -> _Kind:
-    for kind in _KINDS:
-        if kind.fits(layer):
-            return kind
-    raise InputError(f"layer {layer.name} ({type(layer).__name__}) has no component.")
-
-
-def _component(layer: Layer) -> components.Component:
-    kind = _kind(layer)
+def _component(layer: Layer) -> Any:
+    kind = layer_kinds.of_layer(layer)
     component = kind.component(*_dims(layer))
     for option in kind.options:
         setattr(component, option, getattr(layer, option))
     if isinstance(layer, keras.layers.Dropout):
         component.dropout_rate = layer.rate
     for attribute, weight in kind.weights(layer).items():
-        values = np.asarray(weight.value.numpy(), np.float32).T
+        convert = kind.to_component.get(attribute, transposed)
+        values = convert(np.asarray(weight.value.numpy(), np.float32))
         setattr(component, attribute, np.ascontiguousarray(values))
+    if kind.nests:
+        component.nets = [to_nnet(net) for net in layer.nets]
     return component
 
 
