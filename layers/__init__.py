@@ -7,6 +7,7 @@ from seqzoo.layers.frame_loss import FrameLoss, mse, xent
 from seqzoo.layers.kaldi_sgd import KaldiSGD
 from seqzoo.layers.linear import Linear
 from seqzoo.layers.rescale import Rescale
+from seqzoo.layers.row_matmul import row_matmul
 from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
 from seqzoo.layers.splice import Splice, splice_rows
 
@@ -23,6 +24,7 @@ __all__ = [
     "add_shadow",
     "mse",
     "refresh_shadow",
+    "row_matmul",
     "source",
     "splice_rows",
     "xent",

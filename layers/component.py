@@ -49,7 +49,7 @@ class UpdatableComponent(Component):
             momentum: whether the optimizer's momentum applies.
             penalty_coef: times the global learning rate in its L1 and L2
                 penalties; 0 is none.
-            max_norm: largest L2 norm of the weights into one unit (a column);
+            max_norm: largest L2 norm of the weights into one unit (a row);
                 0 is no limit.
         """
         weight = self.add_weight(

@@ -15,7 +15,7 @@ class KaldiSGD(keras.optimizers.Optimizer):
         w -= lr * penalty_coef * l2_penalty * frames * w
         w  = shrink(w, lr * penalty_coef * l1_penalty * frames), see below
         w -= lr * coef * corr
-        columns of w longer than max_norm are scaled back to it
+        rows of w longer than max_norm are scaled back to it
 
     Momentum is not compensated by `1 - momentum`: the effective rate is
     `lr / (1 - momentum)`. L1 moves a weight towards 0 by its step; a weight whose
@@ -30,7 +30,7 @@ class KaldiSGD(keras.optimizers.Optimizer):
     Args:
         learning_rate: per frame.
         momentum: in [0, 1).
-        l1_penalty: per frame and unit of learning rate, kernels only.
+        l1_penalty: per frame and unit of learning rate, weights only.
         l2_penalty: the same.
         minibatch_size: frames whose gradients a step sums, for the penalties.
             `apply_frames` takes another number for one step.
@@ -110,7 +110,7 @@ class KaldiSGD(keras.optimizers.Optimizer):
         value -= rate * gradient
         limit = getattr(options, "max_norm", 0.0)
         if limit > 0:
-            norms = tf.norm(value, axis=0, keepdims=True)
+            norms = tf.norm(value, axis=1, keepdims=True)
             value *= tf.minimum(1.0, limit / tf.maximum(norms, 1e-30))
         if correction is not None:
             self.assign(correction, gradient)

@@ -1,19 +1,22 @@
-"""Linear: x W, initialised and updated as nnet1 does."""
+"""Linear: W x, initialised and updated as nnet1 does."""
 
 import keras
 import tensorflow as tf
 
 from seqzoo.layers.component import UpdatableComponent
+from seqzoo.layers.row_matmul import row_matmul
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
 class Linear(UpdatableComponent):
-    """A fully connected layer without bias, `x @ kernel`.
+    """A fully connected layer without bias, `x @ linearity.T`.
+
+    The weights, `linearity`, are `(units, dim)`.
 
     Args:
         units: width of the output.
         param_stddev: standard deviation of the normal distribution that the
-            kernel starts from.
+            weights start from.
         learn_rate_coef: times the learning rate, but, as in nnet1, not in the L1
             and L2 penalties; 0 freezes.
         seed: of the initial values; None draws anew.
@@ -47,9 +50,9 @@ class Linear(UpdatableComponent):
         self.seed = seed
 
     def build(self, input_shape):
-        self.kernel = self.add_parameter(
-            "kernel",
-            (input_shape[-1], self.units),
+        self.linearity = self.add_parameter(
+            "linearity",
+            (self.units, input_shape[-1]),
             keras.initializers.RandomNormal(0.0, self.param_stddev, self.seed),
             learn_rate_coef=self.learn_rate_coef,
             penalty_coef=1.0,
@@ -59,7 +62,7 @@ class Linear(UpdatableComponent):
         return (*input_shape[:-1], self.units)
 
     def call(self, inputs):
-        return tf.tensordot(inputs, tf.convert_to_tensor(self.kernel), axes=1)
+        return row_matmul(inputs, tf.convert_to_tensor(self.linearity))
 
     def get_config(self):
         return {

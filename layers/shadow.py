@@ -1,7 +1,7 @@
 """Shadows: copies of float32 weights in the type that a network computes in.
 
-Casting a large kernel at every step costs a pass over it; a shadow beside it is
-written by the optimizer in the pass that updates the kernel anyway.
+Casting large weights at every step costs a pass over them; a shadow beside
+them is written by the optimizer in the pass that updates them anyway.
 """
 
 import keras

@@ -6,7 +6,7 @@ import tensorflow as tf
 from seqzoo.layers import Affine, add_shadow, refresh_shadow
 from tests.check_layer import check_layer
 
-KERNEL = np.array([[1, 0, -1], [2, 10, 0]], "float32")
+WEIGHTS = np.array([[1, 2], [0, 10], [-1, 0]], "float32")
 
 
 def made(**kwargs) -> Affine:
@@ -21,12 +21,12 @@ def values(layer) -> list[np.ndarray]:
 
 def set_by_hand() -> Affine:
     layer = made()
-    layer.set_weights([KERNEL, np.array([0, 0, 0.5], "float32")])
+    layer.set_weights([WEIGHTS, np.array([0, 0, 0.5], "float32")])
     return layer
 
 
 def test_frames_by_hand():
-    # [1, 2] W = [1 + 4, 20, -1]
+    # W [1, 2] = [1 + 4, 20, -1]
     outputs = set_by_hand()(np.array([[1, 2], [0, 0]], "float32")).numpy()
     assert outputs.tolist() == [[5, 20, -0.5], [0, 0, 0.5]]
 
@@ -54,10 +54,10 @@ def test_owes_what_a_layer_owes(shape):
     )
 
 
-def test_the_initial_kernel_is_normal():
+def test_the_initial_weights_are_normal():
     layer = Affine(200, param_stddev=0.3, seed=1)
     layer.build((None, 500))
-    kernel = layer.kernel.value.numpy().astype(np.float64)
+    kernel = layer.linearity.value.numpy().astype(np.float64)
     n = kernel.size
     assert abs(kernel.mean()) < 3 * 0.3 / np.sqrt(n)
     # The variance of a sample of n has standard deviation sqrt(2 / n) s^2.
@@ -110,7 +110,7 @@ def test_a_coefficient_of_0_freezes():
     layer = made(learn_rate_coef=0.0)
     assert [w.name for w in layer.trainable_variables] == ["bias"]
     layer = made(bias_learn_rate_coef=0.0)
-    assert [w.name for w in layer.trainable_variables] == ["kernel"]
+    assert [w.name for w in layer.trainable_variables] == ["linearity"]
 
 
 def test_no_retracing_and_static_shape_in_graphs():
@@ -130,17 +130,17 @@ def test_no_retracing_and_static_shape_in_graphs():
 def test_a_shadow_is_what_is_computed_with():
     layer = Affine(3, seed=5, dtype="mixed_bfloat16")
     layer.build((None, 2))
-    layer.set_weights([KERNEL, np.zeros(3, "float32")])
-    add_shadow(layer.kernel)
+    layer.set_weights([WEIGHTS, np.zeros(3, "float32")])
+    add_shadow(layer.linearity)
     inputs = np.array([[[1, 2], [0, 1]]], "float32")
     outputs = layer(inputs)
     assert outputs.dtype == tf.bfloat16
     assert outputs.numpy().tolist() == [[[5, 20, -1], [2, 10, 0]]]
-    layer.kernel.assign(2 * KERNEL)
+    layer.linearity.assign(2 * WEIGHTS)
     assert layer(inputs).numpy().tolist() == outputs.numpy().tolist()
-    refresh_shadow(layer.kernel)
+    refresh_shadow(layer.linearity)
     assert layer(inputs).numpy().tolist() == (2 * outputs).numpy().tolist()
-    assert layer.kernel.dtype == "float32"
+    assert layer.linearity.dtype == "float32"
 
 
 @pytest.mark.parametrize(

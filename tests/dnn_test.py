@@ -73,11 +73,11 @@ def test_the_golden_by_numpy():
     shapes = {
         "shift": (9,),
         "scale": (9,),
-        "kernel 1": (9, 5),
+        "linearity 1": (5, 9),
         "bias 1": (5,),
-        "kernel 2": (5, 5),
+        "linearity 2": (5, 5),
         "bias 2": (5,),
-        "kernel 3": (5, 4),
+        "linearity 3": (4, 5),
         "bias 3": (4,),
     }
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
@@ -94,8 +94,8 @@ def test_the_golden_by_numpy():
         x = x[at.clip(0, length - 1)].reshape(length, 9)
         x = (x + w["shift"]) * w["scale"]
         for n in (1, 2):
-            x = 1 / (1 + np.exp(-(x @ w[f"kernel {n}"] + w[f"bias {n}"])))
-        x = x @ w["kernel 3"] + w["bias 3"]
+            x = 1 / (1 + np.exp(-(x @ w[f"linearity {n}"].T + w[f"bias {n}"])))
+        x = x @ w["linearity 3"].T + w["bias 3"]
         np.testing.assert_allclose(stored[utterance, :length], x, rtol=1e-5)
 
 

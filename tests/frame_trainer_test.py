@@ -66,17 +66,17 @@ def numpy_epoch(weights, rows, objective, rate, minibatch_size):
         for column in range(rows["ids"].shape[1]):
             at = np.arange(len(x)), rows["ids"][part, column]
             target[at] += rows["values"][part, column]
-        h = sigmoid(x @ w1 + b1)
-        y = h @ w2 + b2
+        h = sigmoid(x @ w1.T + b1)
+        y = h @ w2.T + b2
         if objective == "xent":
             y = np.exp(y) / np.exp(y).sum(1, keepdims=True)
             total -= np.sum(w[:, None] * target * np.log(y))
         else:
             total += 0.5 * np.sum((w[:, None] * (y - target)) ** 2 * w[:, None])
         d = (y - target) * w[:, None]
-        dh = (d @ w2.T) * h * (1 - h)
-        w2, b2 = w2 - rate * h.T @ d, b2 - rate * d.sum(0)
-        w1, b1 = w1 - rate * x.T @ dh, b1 - rate * dh.sum(0)
+        dh = (d @ w2) * h * (1 - h)
+        w2, b2 = w2 - rate * d.T @ h, b2 - rate * d.sum(0)
+        w1, b1 = w1 - rate * dh.T @ x, b1 - rate * dh.sum(0)
     return [w1, b1, w2, b2], total
 
 
@@ -233,10 +233,10 @@ def test_a_frozen_layer_stays():
     proto = PROTO.replace("<ParamStddev>", "<LearnRateCoef> 0 <ParamStddev>", 1)
     net = make_net(proto + SOFTMAX)
     frozen, _, learning, _ = net
-    before = [layer.kernel.value.numpy() for layer in (frozen, learning)]
+    before = [layer.linearity.value.numpy() for layer in (frozen, learning)]
     trainer_of(net).train(fillings(make_rows(32)))
-    np.testing.assert_array_equal(frozen.kernel.value.numpy(), before[0])
-    assert (learning.kernel.value.numpy() != before[1]).all()
+    np.testing.assert_array_equal(frozen.linearity.value.numpy(), before[0])
+    assert (learning.linearity.value.numpy() != before[1]).all()
 
 
 def test_bfloat16_stays_close_with_weights_in_float32():
@@ -255,7 +255,7 @@ def test_bfloat16_stays_close_with_weights_in_float32():
         assert output[0].dtype == (tf.bfloat16 if bfloat16 else tf.float32)
         assert output[-1].dtype == tf.float32
         if bfloat16:
-            kernels = [layer.kernel for layer in net if hasattr(layer, "kernel")]
+            kernels = [layer.linearity for layer in net if hasattr(layer, "linearity")]
             assert len(kernels) == 2
             for kernel in kernels:
                 assert layers.source(kernel).dtype == tf.bfloat16
@@ -271,7 +271,7 @@ def test_small_steps_are_not_lost_in_bfloat16():
     """Steps of less than a bfloat16 digit add up in the float32 weights."""
     net = make_net()
     use_bfloat16(net)
-    kernel = next(layer.kernel for layer in net if isinstance(layer, layers.Affine))
+    kernel = next(layer.linearity for layer in net if isinstance(layer, layers.Affine))
     before = kernel.value.numpy()
     trainer_of(net, rate=1e-6).train(fillings(make_rows(160)))
     moved = np.abs(kernel.value.numpy() - before)

@@ -82,23 +82,23 @@ def test_every_rule_against_a_loop(momentum, l1, l2):
 def test_two_steps_by_hand():
     layer = Linear(1)
     layer.build((None, 1))
-    layer.kernel.assign([[1.0]])
+    layer.linearity.assign([[1.0]])
     optimizer = KaldiSGD(RATE, momentum=0.5)
     for gradient in (2.0, 1.0):
-        optimizer.apply([tf.constant([[gradient]])], [layer.kernel])
+        optimizer.apply([tf.constant([[gradient]])], [layer.linearity])
     # 1 - 0.1 * 2 = 0.8; corr = 1 + 0.5 * 2 = 2; 0.8 - 0.1 * 2 = 0.6
-    np.testing.assert_allclose(layer.kernel.value.numpy(), [[0.6]], rtol=1e-6)
+    np.testing.assert_allclose(layer.linearity.value.numpy(), [[0.6]], rtol=1e-6)
 
 
 def test_momentum_is_not_compensated():
     layer = Linear(1)
     layer.build((None, 1))
-    layer.kernel.assign([[0.0]])
+    layer.linearity.assign([[0.0]])
     optimizer = KaldiSGD(RATE, momentum=0.9)
     for _ in range(200):
-        before = layer.kernel.value.numpy()
-        optimizer.apply([tf.ones([1, 1])], [layer.kernel])
-    step = before - layer.kernel.value.numpy()
+        before = layer.linearity.value.numpy()
+        optimizer.apply([tf.ones([1, 1])], [layer.linearity])
+    step = before - layer.linearity.value.numpy()
     np.testing.assert_allclose(step, RATE / (1 - 0.9), rtol=1e-4)
 
 
@@ -106,20 +106,20 @@ def test_l1_by_hand():
     # The step is 0.1 * 0.5 * 4 = 0.2.
     layer = Linear(1)
     layer.build((None, 5))
-    layer.kernel.assign([[1.0], [-1.0], [0.1], [0.0], [0.5]])
+    layer.linearity.assign([[1.0, -1.0, 0.1, 0.0, 0.5]])
     optimizer = KaldiSGD(RATE, momentum=0.9, l1_penalty=0.5, minibatch_size=FRAMES)
-    gradients = tf.constant([[0.0], [0.0], [0.0], [1.0], [4.0]])
-    optimizer.apply([gradients], [layer.kernel])
+    gradients = tf.constant([[0.0, 0.0, 0.0, 1.0, 4.0]])
+    optimizer.apply([gradients], [layer.linearity])
     # Shrunk; shrunk; over 0: stops there; at 0: no step, moves by its gradient alone;
     # step and gradient together, 0.2 + 0.4, flip the sign: 0, gradient forgotten.
     np.testing.assert_allclose(
-        layer.kernel.value.numpy(), [[0.8], [-0.8], [0], [-0.1], [0]], atol=1e-7
+        layer.linearity.value.numpy(), [[0.8, -0.8, 0, -0.1, 0]], atol=1e-7
     )
     np.testing.assert_array_equal(
-        optimizer._corrections[0].value.numpy(), [[0], [0], [0], [1], [0]]
+        optimizer._corrections[0].value.numpy(), [[0, 0, 0, 1, 0]]
     )
-    optimizer.apply([tf.zeros([5, 1])], [layer.kernel])
-    np.testing.assert_allclose(layer.kernel.value.numpy()[[2, 4]], 0, atol=0)
+    optimizer.apply([tf.zeros([1, 5])], [layer.linearity])
+    np.testing.assert_allclose(layer.linearity.value.numpy()[0, [2, 4]], 0, atol=0)
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
@@ -143,55 +143,55 @@ def test_penalties_of_linear_leave_its_coefficient_out():
 
 def test_a_frozen_kernel_stays():
     layer = affine(learn_rate_coef=0.0)
-    kernel = layer.kernel.value.numpy()
+    kernel = layer.linearity.value.numpy()
     before, after, given = run(layer, KaldiSGD(RATE, 0.9, 0.1, 0.1, FRAMES))
-    np.testing.assert_array_equal(layer.kernel.value.numpy(), kernel)
+    np.testing.assert_array_equal(layer.linearity.value.numpy(), kernel)
     expect(before[0], [g[0] for g in given], after[0], momentum=0.9)
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5])
 def test_max_norm_bounds_the_weights_into_each_unit(momentum):
     layer = affine(max_norm=0.8)
-    layer.kernel.assign(np.array([[3, 0.1, 0], [4, 0.1, 0], [0, 0, 0], [0, 0, 0.9]]))
+    layer.linearity.assign(np.array([[3, 4, 0, 0], [0.1, 0.1, 0, 0], [0, 0, 0, 0.9]]))
     optimizer = KaldiSGD(RATE, momentum)
     variables = layer.trainable_variables
-    optimizer.apply([tf.zeros([4, 3]), tf.zeros([3])], variables)
-    # Columns of norm 5 and 0.9 shrink to 0.8, that of norm 0.14 is left as it is.
+    optimizer.apply([tf.zeros([3, 4]), tf.zeros([3])], variables)
+    # Rows of norm 5 and 0.9 shrink to 0.8, that of norm 0.14 is left as it is.
     np.testing.assert_allclose(
-        layer.kernel.value.numpy(),
-        [[0.48, 0.1, 0], [0.64, 0.1, 0], [0, 0, 0], [0, 0, 0.8]],
+        layer.linearity.value.numpy(),
+        [[0.48, 0.64, 0, 0], [0.1, 0.1, 0, 0], [0, 0, 0, 0.8]],
         rtol=1e-6,
     )
 
 
 def test_max_norm_of_zeros_is_no_nan():
     layer = affine(max_norm=1.0)
-    layer.kernel.assign(np.zeros((4, 3)))
-    KaldiSGD(RATE).apply([tf.zeros([4, 3]), tf.zeros([3])], layer.trainable_variables)
-    assert (layer.kernel.value.numpy() == 0).all()
+    layer.linearity.assign(np.zeros((3, 4)))
+    KaldiSGD(RATE).apply([tf.zeros([3, 4]), tf.zeros([3])], layer.trainable_variables)
+    assert (layer.linearity.value.numpy() == 0).all()
 
 
 def test_another_number_of_frames_for_one_step():
     layers = [affine() for _ in range(3)]
-    zeros = [tf.zeros([4, 3]), tf.zeros([3])]
+    zeros = [tf.zeros([3, 4]), tf.zeros([3])]
     first, second, third = (
         KaldiSGD(RATE, l2_penalty=0.5, minibatch_size=FRAMES) for _ in layers
     )
     first.apply_frames(zeros, layers[0].trainable_variables, 2)
-    kernel = layers[2].kernel.value.numpy()
+    kernel = layers[2].linearity.value.numpy()
     np.testing.assert_allclose(
-        layers[0].kernel.value.numpy(), kernel * (1 - RATE * 0.5 * 2), rtol=1e-6
+        layers[0].linearity.value.numpy(), kernel * (1 - RATE * 0.5 * 2), rtol=1e-6
     )
     # The next step counts the minibatch again.
     first.apply(zeros, layers[0].trainable_variables)
     second.apply_frames(zeros, layers[1].trainable_variables, tf.constant(2))
     second.apply_frames(zeros, layers[1].trainable_variables, tf.constant(FRAMES))
     np.testing.assert_array_equal(
-        layers[0].kernel.value.numpy(), layers[1].kernel.value.numpy()
+        layers[0].linearity.value.numpy(), layers[1].linearity.value.numpy()
     )
     third.apply(zeros, layers[2].trainable_variables)
     np.testing.assert_allclose(
-        layers[2].kernel.value.numpy(), kernel * (1 - RATE * 0.5 * FRAMES), rtol=1e-6
+        layers[2].linearity.value.numpy(), kernel * (1 - RATE * 0.5 * FRAMES), rtol=1e-6
     )
 
 
@@ -225,15 +225,15 @@ def test_reset_forgets_the_momentum():
 @pytest.mark.parametrize("max_norm", [0.0, 0.6])
 def test_a_shadow_follows_its_kernel(options, max_norm):
     layer, plain = affine(max_norm=max_norm), affine(max_norm=max_norm)
-    add_shadow(layer.kernel)
+    add_shadow(layer.linearity)
     for layer_of, optimizer in [
         (layer, KaldiSGD(RATE, minibatch_size=FRAMES, **options)),
         (plain, KaldiSGD(RATE, minibatch_size=FRAMES, **options)),
     ]:
         run(layer_of, optimizer, steps=3)
-    kernel = layer.kernel.value
-    np.testing.assert_allclose(kernel.numpy(), plain.kernel.value.numpy(), rtol=1e-6)
-    shadow = source(layer.kernel)
+    kernel = layer.linearity.value
+    np.testing.assert_allclose(kernel.numpy(), plain.linearity.value.numpy(), rtol=1e-6)
+    shadow = source(layer.linearity)
     assert shadow.dtype == tf.bfloat16
     np.testing.assert_array_equal(
         tf.cast(shadow, tf.float32), tf.cast(tf.cast(kernel, tf.bfloat16), tf.float32)
@@ -242,11 +242,11 @@ def test_a_shadow_follows_its_kernel(options, max_norm):
 
 def test_gradients_in_bfloat16():
     layer = affine()
-    add_shadow(layer.kernel)
-    kernel = layer.kernel.value.numpy()
-    gradients = [tf.fill([4, 3], tf.bfloat16.as_numpy_dtype(0.5)), tf.zeros([3])]
+    add_shadow(layer.linearity)
+    kernel = layer.linearity.value.numpy()
+    gradients = [tf.fill([3, 4], tf.bfloat16.as_numpy_dtype(0.5)), tf.zeros([3])]
     KaldiSGD(RATE).apply(gradients, layer.trainable_variables)
-    np.testing.assert_allclose(layer.kernel.value.numpy(), kernel - 0.05, rtol=1e-6)
+    np.testing.assert_allclose(layer.linearity.value.numpy(), kernel - 0.05, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
@@ -339,14 +339,14 @@ def test_config_round_trip():
 def test_the_rate_can_be_changed_between_steps():
     layer = Linear(1)
     layer.build((None, 1))
-    layer.kernel.assign([[1.0]])
+    layer.linearity.assign([[1.0]])
     optimizer = KaldiSGD(0.5)
-    step = tf.function(lambda: optimizer.apply([tf.ones([1, 1])], [layer.kernel]))
-    optimizer.build([layer.kernel])
+    step = tf.function(lambda: optimizer.apply([tf.ones([1, 1])], [layer.linearity]))
+    optimizer.build([layer.linearity])
     step()
     optimizer.learning_rate = 0.25
     step()
-    np.testing.assert_allclose(layer.kernel.value.numpy(), [[0.25]])
+    np.testing.assert_allclose(layer.linearity.value.numpy(), [[0.25]])
 
 
 @pytest.mark.parametrize(

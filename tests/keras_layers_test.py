@@ -74,13 +74,13 @@ def test_the_layers_compute_what_the_network_does(nnet):
 def test_options_reach_the_layers(nnet):
     net = keras_layers.to_layers(nnet)
     affine = net[3]
-    assert affine.kernel.learn_rate_coef == pytest.approx(0.1)
+    assert affine.linearity.learn_rate_coef == pytest.approx(0.1)
     assert affine.bias.learn_rate_coef == 3
-    assert affine.kernel.max_norm == 1.5
+    assert affine.linearity.max_norm == 1.5
     assert net[1].shift.learn_rate_coef == 0.25
     assert net[2].scale.learn_rate_coef == 0.5
     assert net[5].rate == pytest.approx(0.2)
-    assert net[6].kernel.learn_rate_coef == pytest.approx(0.3)
+    assert net[6].linearity.learn_rate_coef == pytest.approx(0.3)
 
 
 def test_weights_under_the_names_that_info_prints(nnet):
@@ -99,7 +99,7 @@ def test_weights_under_the_names_that_info_prints(nnet):
     ]
     for names, component in zip(named, nnet.components, strict=True):
         for name, weight in names.items():
-            value = weight.value.numpy().T
+            value = weight.value.numpy()
             np.testing.assert_array_equal(value, component.parameters()[name])
 
 
@@ -122,22 +122,22 @@ def test_a_coefficient_of_0_freezes_its_weight_alone(nnet):
 def test_weights_of_another_network_go_into_the_same_layers(nnet):
     net = keras_layers.to_layers(nnet)
     other = nnet_proto.initialize(PROTO, 2)
-    layers.add_shadow(net[3].kernel)
+    layers.add_shadow(net[3].linearity)
     keras_layers.set_weights(net, other)
     again = keras_layers.to_nnet(net)
     assert nnet1.to_bytes(again) == nnet1.to_bytes(other)
-    shadow = layers.source(net[3].kernel).numpy().astype(np.float32)
-    np.testing.assert_allclose(shadow.T, other.components[3].linearity, rtol=0.01)
+    shadow = layers.source(net[3].linearity).numpy().astype(np.float32)
+    np.testing.assert_allclose(shadow, other.components[3].linearity, rtol=0.01)
     with pytest.raises(ValueError, match="shorter"):
         keras_layers.set_weights(net, Nnet(other.components[:-1]))
 
 
 def test_what_is_learnt_is_written(nnet):
     net = keras_layers.to_layers(nnet)
-    kernel = np.arange(30, dtype=np.float32).reshape(6, 5)
-    net[3].kernel.assign(kernel)
+    kernel = np.arange(30, dtype=np.float32).reshape(5, 6)
+    net[3].linearity.assign(kernel)
     written = keras_layers.to_nnet(net).components[3].linearity
-    np.testing.assert_array_equal(written, kernel.T)
+    np.testing.assert_array_equal(written, kernel)
     assert written.dtype == np.float32 and written.flags.c_contiguous
 
 

@@ -8,7 +8,7 @@ from tests.check_layer import check_layer
 def test_by_hand():
     layer = Linear(2)
     layer.build((None, 3))
-    layer.set_weights([np.array([[1, 0], [0, 1], [10, 20]], "float32")])
+    layer.set_weights([np.array([[1, 0, 10], [0, 1, 20]], "float32")])
     inputs = np.array([[1, 2, 3]], "float32")
     assert layer(inputs).numpy().tolist() == [[31, 62]]
     assert layer(inputs[np.newaxis]).numpy().tolist() == [[[31, 62]]]
@@ -21,11 +21,11 @@ def test_owes_what_a_layer_owes(shape):
     check_layer(lambda: Linear(4, 0.3, 0.5, seed=1), inputs, mask, rtol=1e-5)
 
 
-def test_the_initial_kernel_is_normal_and_seeded():
+def test_the_initial_weights_are_normal_and_seeded():
     layers = [Linear(200, param_stddev=0.3, seed=seed) for seed in (1, 1, 2)]
     for layer in layers:
         layer.build((None, 500))
-    first, same, other = (layer.kernel.value.numpy() for layer in layers)
+    first, same, other = (layer.linearity.value.numpy() for layer in layers)
     assert abs(first.mean()) < 3 * 0.3 / np.sqrt(first.size)
     assert abs(first.var() - 0.09) < 3 * np.sqrt(2 / first.size) * 0.09
     np.testing.assert_array_equal(first, same)

@@ -175,7 +175,7 @@ def test_a_model_that_computes_in_bfloat16_is_exported_in_float32(nnet, tmp_path
 
 def test_bfloat16_can_be_kept(nnet, tmp_path):
     model = in_bfloat16(nnet)
-    layers.add_shadow(model.layers[-1].kernel)
+    layers.add_shadow(model.layers[-1].linearity)
     folder = saved_model.export(
         model, str(tmp_path), keep_compute_type=True, check=True
     )
@@ -188,7 +188,7 @@ def test_bfloat16_can_be_kept(nnet, tmp_path):
 
 def test_weights_with_shadows_are_exported_in_float32(nnet, tmp_path):
     model = dnn.assemble([], keras_layers.to_layers(nnet))
-    layers.add_shadow(model.layers[-1].kernel)
+    layers.add_shadow(model.layers[-1].linearity)
     folder = saved_model.export(model, str(tmp_path))
     check_close(ask(folder, "posteriors")["posteriors"], by_numpy(nnet))
 

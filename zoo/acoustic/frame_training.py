@@ -44,7 +44,7 @@ class FrameTrainOptions:
     """In [0, 1); not compensated."""
 
     l1_penalty: float = 0.0
-    """On kernels, per frame and unit of learning rate."""
+    """On weights, not biases, per frame and unit of learning rate."""
 
     l2_penalty: float = 0.0
     """The same."""

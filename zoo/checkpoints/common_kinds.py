@@ -36,7 +36,7 @@ register(
         ),
         fits=_of(layers.Affine),
         options=("learn_rate_coef", "bias_learn_rate_coef", "max_norm"),
-        weights=lambda layer: {"linearity": layer.kernel, "bias": layer.bias},
+        weights=lambda layer: {"linearity": layer.linearity, "bias": layer.bias},
     )
 )
 register(
@@ -47,7 +47,7 @@ register(
         ),
         fits=_of(layers.Linear),
         options=("learn_rate_coef",),
-        weights=lambda layer: {"linearity": layer.kernel},
+        weights=lambda layer: {"linearity": layer.linearity},
     )
 )
 register(

@@ -9,7 +9,7 @@ import numpy as np
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import common_kinds, layer_kinds
-from seqzoo.zoo.checkpoints.layer_kinds import Layer, transposed
+from seqzoo.zoo.checkpoints.layer_kinds import Layer
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 # The modules that register pairs.
@@ -70,8 +70,10 @@ def set_weights(made: Iterable[Layer], nnet: Nnet) -> None:
     for layer, component in zip(made, found, strict=True):
         kind = layer_kinds.of_layer(layer)
         for attribute, weight in kind.weights(layer).items():
-            convert = kind.to_layer.get(attribute, transposed)
-            weight.assign(convert(getattr(component, attribute)))
+            values = getattr(component, attribute)
+            if attribute in kind.to_layer:
+                values = kind.to_layer[attribute](values)
+            weight.assign(values)
             layers.refresh_shadow(weight)
         if kind.nests:
             for nested, net in zip(layer.nets, component.nets, strict=True):
@@ -112,8 +114,9 @@ def _component(layer: Layer) -> Any:
     if isinstance(layer, keras.layers.Dropout):
         component.dropout_rate = layer.rate
     for attribute, weight in kind.weights(layer).items():
-        convert = kind.to_component.get(attribute, transposed)
-        values = convert(np.asarray(weight.value.numpy(), np.float32))
+        values = np.asarray(weight.value.numpy(), np.float32)
+        if attribute in kind.to_component:
+            values = kind.to_component[attribute](values)
         setattr(component, attribute, np.ascontiguousarray(values))
     if kind.nests:
         component.nets = [to_nnet(net) for net in layer.nets]

@@ -41,8 +41,8 @@ class LayerKind:
     """The component's attributes and the layer's weights, in `parameters()` order."""
 
     to_layer: Mapping[str, Convert] = dataclasses.field(default_factory=dict)
-    """By attribute: what makes the weight of the component's array; transposed where
-    nothing is said."""
+    """By attribute: what makes the weight of the component's array; where nothing is
+    said it is the same."""
 
     to_component: Mapping[str, Convert] = dataclasses.field(default_factory=dict)
     """The way back."""
@@ -74,8 +74,3 @@ def of_layer(layer: Layer) -> LayerKind:
         if kind.fits(layer):
             return kind
     raise InputError(f"layer {layer.name} ({type(layer).__name__}) has no component.")
-
-
-def transposed(array: np.ndarray) -> np.ndarray:
-    """How a weight of most layers differs from its component's array."""
-    return array.T

@@ -80,7 +80,7 @@ def gradients(
     return Gradients(
         [_array(diff) for diff in (*inner, sent)],
         [
-            {name: _array(g).T for name, g in zip(names, of_layer, strict=True)}
+            {name: _array(g) for name, g in zip(names, of_layer, strict=True)}
             for names, of_layer in zip(named, found, strict=True)
         ],
     )

@@ -195,9 +195,9 @@ def _graph(step: Callable[..., Any]) -> Callable[..., Any]:
 def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:
     """Makes layers compute in bfloat16 with float32 weights.
 
-    Each `Affine` gets a shadow of its kernel, which the optimizer keeps up to date.
+    Each `Affine` gets a shadow of its weights, which the optimizer keeps up to date.
     """
     for layer in net:
         layer.dtype_policy = keras.DTypePolicy("mixed_bfloat16")
         if isinstance(layer, layers.Affine):
-            layers.add_shadow(layer.kernel)
+            layers.add_shadow(layer.linearity)
