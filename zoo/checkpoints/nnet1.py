@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import difflib
 import io
@@ -15,6 +16,9 @@ from seqzoo.datasets.kaldi_objects import ObjectReader, ObjectWriter
 from seqzoo.zoo.checkpoints import components
 
 _BEGIN, _END, _END_OF_COMPONENT = "<Nnet>", "</Nnet>", "<!EndOfComponent>"
+# Networks in networks: so many levels and no more, as each takes stack when read.
+_DEEPEST = 20
+_depth = contextvars.ContextVar("depth", default=0)
 # What people take for an nnet1 network.
 _OTHERS = {
     "<nnet3>": "this is a Kaldi nnet3 network; nnet1 ones are taken",
@@ -92,10 +96,7 @@ def parse(stream: Any, name: str) -> Nnet:
 
 
 def read_nnet(reader: ObjectReader) -> Nnet:
-    """Reads a network from `reader`, up to its `</Nnet>` or the end of the file.
-
-    Also for components that hold networks.
-    """
+    """Reads a network from `reader`, up to its `</Nnet>` or the end of the file."""
     if reader.peek_token().lower() == _BEGIN.lower():
         reader.read_token()
     nnet = Nnet([])
@@ -115,6 +116,31 @@ def read_nnet(reader: ObjectReader) -> Nnet:
             )
         nnet.components.append(component)
     return nnet
+
+
+def read_nested(reader: ObjectReader) -> Nnet:
+    """Reads a network that stands inside of a component.
+
+    Raises:
+        NestedError: as InputError; it has the component that is wrong in it already.
+    """
+    depth = _depth.get() + 1
+    if depth > _DEEPEST:
+        reader.fail(f"networks are nested deeper than {_DEEPEST}.")
+    token = _depth.set(depth)
+    try:
+        nnet = read_nnet(reader)
+        if not nnet.components:
+            reader.fail("a nested network has no components.")
+    except InputError as error:
+        raise NestedError(str(error)) from None
+    finally:
+        _depth.reset(token)
+    return nnet
+
+
+class NestedError(InputError):
+    """What is wrong in a nested network."""
 
 
 def _read_component(
@@ -140,10 +166,12 @@ def _read_component(
         place = reader.bytes.where(at, text=not reader.binary)
         raise InputError(f"{place}: component {number}: {error}.") from None
     except InputError as error:
+        nested = isinstance(error, NestedError)
+        inside = "inside of " if nested else ""
         message = str(error).removesuffix(".")
-        if f"component {number} " in message:
-            raise
-        raise InputError(f"{message} (component {number} {kind.marker}).") from None
+        raise InputError(
+            f"{message} ({inside}component {number} {kind.marker})."
+        ) from None
     return component
 
 

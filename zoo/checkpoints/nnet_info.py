@@ -57,7 +57,9 @@ def _small(flat: np.ndarray) -> Moments:
     powers = first * first
     variance = total(powers) / size
     powers *= first
-    skewness = np.float64(total(powers)) / np.float64(variance) ** 1.5 / values.size
+    skewness = np.float32(
+        np.float64(total(powers)) / np.float64(variance) ** 1.5 / values.size
+    )
     powers *= first
     kurtosis = total(powers) / (variance * variance) / size - np.float32(3)
     found = (values.min(), values.max(), mean, variance, skewness, kurtosis)

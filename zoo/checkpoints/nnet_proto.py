@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import os
 from typing import NamedTuple
 
+from seqzoo.datasets import files
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import components, draws
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
+
+_DEEPEST = 10
+_LONGEST = 1 << 24  # bytes
 
 
 class Options:
@@ -20,6 +25,8 @@ class Options:
     def __init__(self, values: dict[str, list[str]], place: str):
         self.values = values
         self.place = place
+        self.depth = 0
+        """How many prototypes name the one that this line is of."""
         self._keys = {key.lower(): key for key in values}
         self._asked: list[str] = []
 
@@ -48,8 +55,48 @@ class Options:
     def number(self, name: str, default: float | None = None) -> float:
         return self._one(name, default, float, "a number")
 
+    def word(self, name: str, default: str | None = None) -> str:
+        """One word, such as a path."""
+        return self._one(name, default, str, "one word")
+
+    def boolean(self, name: str, default: bool | None = None) -> bool:
+        """`T`, `F`, `true` or `false`."""
+        word = self.word(name, None if default is None else "FT"[default])
+        if word not in ("T", "F", "true", "false"):
+            raise self.error(f"<{name}> takes T or F, not {word!r}")
+        return word[0] in "Tt"
+
     def has(self, name: str) -> bool:
         return f"<{name}>".lower() in self._keys
+
+    def _bracketed(self, name: str, kind: type, what: str) -> list:
+        words = self.words(name)
+        if len(words) == 1 and words[0][:1] != "[":
+            words = words[0].replace(",", ":").split(":")
+        elif len(words) >= 2 and words[0] == "[" and words[-1] == "]":
+            words = words[1:-1]
+        try:
+            return [kind(word) for word in words]
+        except ValueError:
+            found = " ".join(self.words(name))
+            raise self.error(f"<{name}> takes [ {what} ], not {found!r}") from None
+
+    def integers(self, name: str) -> list[int]:
+        """`[ 1 2 3 ]`, `1:2:3` or `1,2,3`."""
+        return self._bracketed(name, int, "whole numbers")
+
+    def numbers(self, name: str) -> list[float]:
+        """`[ 0.5 1 ]`."""
+        return self._bracketed(name, float, "numbers")
+
+    def path(self, path: str) -> str:
+        """A file that the line names: as it is, or else beside the prototype."""
+        if "|" in path:
+            raise self.error(f"{path} is a command; a file is taken")
+        beside = os.path.join(os.path.dirname(self.place), path)
+        if "://" in path or os.path.exists(path) or not os.path.exists(beside):
+            return path
+        return beside
 
     def offsets(self) -> list[int]:
         """`<BuildVector> a:b a:step:b x </BuildVector>` or `<ReadVector> [ x y ]`."""
@@ -186,14 +233,29 @@ def initialize(
         raise InputError(f"rng is {rng!r}; numpy and kaldi are taken.")
     source: draws.Draws
     source = draws.KaldiDraws(seed) if rng == "kaldi" else draws.NumpyDraws(seed)
+    return _make(proto, name, source, 0)
+
+
+def initialize_nested(options: Options, path: str, rng: draws.Draws) -> Nnet:
+    """A new network after the prototype `path`, which the line of `options` names."""
+    if options.depth >= _DEEPEST:
+        raise options.error(f"prototypes name others deeper than {_DEEPEST}")
+    found = options.path(path)
+    with files.open_input(found) as stream:
+        data = stream.peek(_LONGEST)
+    if len(data) == _LONGEST:
+        raise options.error(f"{path} is longer than a prototype can be")
+    return _make(data.decode("utf-8", "replace"), found, rng, options.depth + 1)
+
+
+def _make(proto: str, name: str, rng: draws.Draws, depth: int) -> Nnet:
     nnet = Nnet([])
     for marker, options, _ in parse(proto, name):
+        options.depth = depth
         try:
             kind = components.lookup(marker)
         except KeyError:
-            near = difflib.get_close_matches(marker, components.supported(), 1, 0.5)
-            known = f"did you mean {near[0]}?" if near else components.supported_text()
-            raise options.error(f"{marker} is not supported; {known}") from None
+            raise options.error(_unknown(marker)) from None
         inputs, outputs = options.integer("InputDim"), options.integer("OutputDim")
         if not (0 < inputs < 2**31 and 0 < outputs < 2**31):
             raise options.error(
@@ -206,7 +268,7 @@ def initialize(
             )
         component = kind(inputs, outputs)
         try:
-            component.init_from_proto(options, source)
+            component.init_from_proto(options, rng)
             options.finish()
             component.check()
         except components.ComponentError as error:
@@ -217,3 +279,9 @@ def initialize(
             ) from None
         nnet.components.append(component)
     return nnet
+
+
+def _unknown(marker: str) -> str:
+    near = difflib.get_close_matches(marker, components.supported(), 1, 0.5)
+    known = f"did you mean {near[0]}?" if near else components.supported_text()
+    return f"{marker} is not supported; {known}"

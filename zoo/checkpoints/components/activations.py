@@ -1,4 +1,4 @@
-"""The activations: `<Sigmoid>`, `<Tanh>`, `<Softmax>`."""
+"""The activations: `<Sigmoid>`, `<Tanh>`, `<Softmax>`, `<HiddenSoftmax>`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from seqzoo.zoo.checkpoints.components.component import (
     Component,
     check_same_dims,
     register,
+    softmax,
 )
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """`1 / (1 + exp(-x))` without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x < 0, small, np.float32(1)) / (1 + small)
 
 
 @register("<Sigmoid>")
@@ -18,8 +25,7 @@ class Sigmoid(Component):
     check = check_same_dims
 
     def propagate(self, feats: np.ndarray) -> np.ndarray:
-        small = np.exp(-np.abs(feats))
-        return np.where(feats < 0, small, np.float32(1)) / (1 + small)
+        return sigmoid(feats)
 
 
 @register("<Tanh>")
@@ -39,5 +45,14 @@ class Softmax(Component):
     check = check_same_dims
 
     def propagate(self, feats: np.ndarray) -> np.ndarray:
-        grown = np.exp(feats - feats.max(axis=1, keepdims=True))
-        return grown / grown.sum(axis=1, keepdims=True)
+        return softmax(feats)
+
+
+@register("<HiddenSoftmax>")
+class HiddenSoftmax(Component):
+    """The same inside a network; `<Softmax>` trains only as the last component."""
+
+    check = check_same_dims
+
+    def propagate(self, feats: np.ndarray) -> np.ndarray:
+        return softmax(feats)

@@ -16,6 +16,7 @@ from seqzoo.zoo.checkpoints.components.component import (
     no_numbers,
     read_options,
     register,
+    uniform,
     write_options,
 )
 
@@ -66,8 +67,7 @@ class AffineTransform(UpdatableComponent):
         self.bias_learn_rate_coef = float32(options.number("BiasLearnRateCoef", 1.0))
         self.max_norm = float32(options.number("MaxNorm", 0.0))
         self.linearity = gauss(rng, stddev, self.output_dim, self.input_dim)
-        drawn = rng.uniform(self.output_dim).astype(np.float64) - 0.5
-        self.bias = (mean + drawn * width).astype(np.float32)
+        self.bias = uniform(rng, mean, width, self.output_dim)
 
     def check(self) -> None:
         check_shape(self, "linearity", self.output_dim, self.input_dim)

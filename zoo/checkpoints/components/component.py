@@ -122,16 +122,26 @@ def float32(value: float) -> float:
 def read_options(
     reader: ObjectReader, component: Component, names: Mapping[str, str]
 ) -> None:
-    """Reads `<Token> number` pairs in any order into attributes.
+    """Reads `<Token> value` pairs in any order into attributes.
 
     Args:
         reader: stands before the first token; stops at what is none of `names`.
-        component: whose attributes are set.
+        component: whose attributes are set; a value is read as the type that the
+            attribute has: bool, int or float.
         names: token -> attribute.
     """
     while (token := reader.peek_token()) in names:
         reader.read_token()
-        setattr(component, names[token], float32(reader.read_float()))
+        attribute = names[token]
+        kind = type(getattr(component, attribute))
+        value: float
+        if kind is bool:
+            value = reader.read_bool()
+        elif kind is int:
+            value = reader.read_int32()
+        else:
+            value = float32(reader.read_float())
+        setattr(component, attribute, value)
 
 
 def write_options(
@@ -140,7 +150,13 @@ def write_options(
     """Writes them all, in the order of `names`."""
     for token, attribute in names.items():
         writer.write_token(token)
-        writer.write_float(getattr(component, attribute))
+        value = getattr(component, attribute)
+        if isinstance(value, bool):
+            writer.write_bool(value)
+        elif isinstance(value, int):
+            writer.write_int32(value)
+        else:
+            writer.write_float(value)
 
 
 def check_same_dims(component: Component) -> None:
@@ -149,6 +165,15 @@ def check_same_dims(component: Component) -> None:
             f"{component.marker} has input dimension {component.input_dim} and output "
             f"dimension {component.output_dim}, which must be equal"
         )
+
+
+def check_at_least(component: Component, least: int, **values: int) -> None:
+    """Checks numbers of the component, by the names that its options have."""
+    for name, value in values.items():
+        if value < least:
+            raise ComponentError(
+                f"{component.marker} has {name} {value}; {least} is the least"
+            )
 
 
 def check_shape(component: Component, name: str, *shape: int) -> None:
@@ -164,14 +189,32 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
 
 
+def softmax(x: np.ndarray) -> np.ndarray:
+    """`exp(x_i) / sum_j exp(x_j)` of each row."""
+    grown = np.exp(x - x.max(axis=1, keepdims=True))
+    return grown / grown.sum(axis=1, keepdims=True)
+
+
 def no_numbers(*shape: int) -> np.ndarray:
     """Stands for parameters that are still to come."""
     return np.zeros(shape or (0,), np.float32)
 
 
 def gauss(rng: Draws, stddev: float, *shape: int) -> np.ndarray:
-    if math.prod(shape) >= 2**31:
-        raise ComponentError(f"a matrix of {shape_text(shape)} is too large")
+    """New weights from the normal distribution of mean 0."""
+    _check_size(shape)
     weights = rng.gauss(*shape)
     weights *= np.float32(stddev)
     return weights
+
+
+def uniform(rng: Draws, mean: float, width: float, *shape: int) -> np.ndarray:
+    """New weights spread evenly over `mean - width / 2` to `mean + width / 2`."""
+    _check_size(shape)
+    drawn = rng.uniform(*shape).astype(np.float64) - 0.5
+    return (float32(mean) + drawn * float32(width)).astype(np.float32)
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    if math.prod(shape) >= 2**31:
+        raise ComponentError(f"a matrix of {shape_text(shape)} is too large")
