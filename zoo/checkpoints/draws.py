@@ -56,6 +56,10 @@ class KaldiDraws:
         self._left = np.empty(0, np.uint32)
         self._words(310)
 
+    def rand(self) -> int:
+        """The next value of `rand()`."""
+        return int(self._words(1)[0])
+
     def _words(self, count: int) -> np.ndarray:
         """The next `count` values of `rand()`."""
         blocks = [self._left]

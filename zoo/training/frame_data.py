@@ -47,7 +47,7 @@ def fillings(
         drop_tail: leave out the end of the set that fills no minibatch.
     """
     rows = blocks.apply(frames.transform(rows_function(transform)))
-    return _ahead(rows.apply(frames.randomize(minibatch_size, permutation, drop_tail)))
+    return ahead(rows.apply(frames.randomize(minibatch_size, permutation, drop_tail)))
 
 
 class Epochs:
@@ -72,7 +72,7 @@ class Epochs:
     ):
         rows = blocks.repeat().apply(frames.transform(rows_function(transform)))
         self._fillings = iter(
-            _ahead(
+            ahead(
                 rows.apply(
                     frames.randomize(
                         minibatch_size, permutation, drop_tail, mark_last=True
@@ -90,7 +90,7 @@ class Epochs:
                 return
 
 
-def _ahead(fillings: tf.data.Dataset) -> tf.data.Dataset:
+def ahead(fillings: tf.data.Dataset) -> tf.data.Dataset:
     """With one filling made while another is used."""
     options = tf.data.Options()
     options.threading.private_threadpool_size = 1
