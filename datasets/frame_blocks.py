@@ -30,23 +30,30 @@ class Block:
     last: bool
 
 
+# What a target of value 0 becomes, for it to be told from padding; next to any
+# posterior it is 0.
+_TINY = np.float32(1e-30)
+
+
 def target_pairs(targets: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Ragged targets as `(frames, k)` ids and values, k at least 1.
 
+    Padding has value 0, and no target has: one of 0 gets 1e-30.
     Of two pairs of one frame with the same id the last wins, as when nnet1
     makes a matrix of them.
     """
     counts = np.diff(targets.offsets)
     frames = len(counts)
+    given = np.where(targets.values == 0, _TINY, targets.values)
     if frames and counts.min() == 1 == counts.max():
-        return targets.indices[:, np.newaxis], targets.values[:, np.newaxis]
+        return targets.indices[:, np.newaxis], given[:, np.newaxis]
     width = max(1, int(counts.max(initial=0)))
     row = np.repeat(np.arange(frames), counts)
     column = np.arange(len(row)) - np.repeat(targets.offsets[:-1], counts)
     ids = np.zeros((frames, width), np.int32)
     values = np.zeros((frames, width), np.float32)
     ids[row, column] = targets.indices
-    values[row, column] = targets.values
+    values[row, column] = given
     # Sorted by (frame, id), all but the last of equal neighbours is overridden.
     order = np.lexsort((column, targets.indices, row))
     again = (np.diff(row[order]) == 0) & (np.diff(targets.indices[order]) == 0)

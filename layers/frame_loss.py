@@ -1,5 +1,6 @@
 """Frame losses with nnet1's counting: what a minibatch adds to each sum."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -39,7 +40,14 @@ def dense_targets(ids, values, dim: int):
     return tf.scatter_nd(places, tf.reshape(values, [-1]), [tf.shape(ids)[0], dim])
 
 
-def xent(logits, ids, values, weights) -> FrameLoss:
+def xent(
+    logits,
+    ids,
+    values,
+    weights,
+    blocks: Sequence[int] = (),
+    kaldi_gradients: bool = False,
+) -> FrameLoss:
     """Cross-entropy of softmax(logits) against target distributions.
 
     A frame has weight `w = weight * sum(its targets)`; the gradient is
@@ -47,17 +55,30 @@ def xent(logits, ids, values, weights) -> FrameLoss:
     `-sum w t log t`, the count of frames `sum w t`, and a frame is `w` times correct
     where both have their maximum at the same class.
 
+    With `blocks` each block of outputs has a softmax of its own. The gradient in a
+    block whose targets sum to `s` is `(s softmax - target) * w`: none where the frame
+    has no target. With `kaldi_gradients` it is `(softmax - target) * w`, which nnet1
+    sends to its block softmax for that to mask blocks without targets.
+
     Args:
         logits: `(frames, dim)` float32, before softmax.
         ids, values: `(frames, k)` target pairs.
         weights: `(frames,)` frame weights.
+        blocks: widths of the blocks of a block softmax, `dim` in all; none is one
+            softmax over all.
+        kaldi_gradients: True leaves the blocks without targets in.
 
     Source: Kaldi nnet1 Xent, src/nnet/nnet-loss.cc.
     """
     dim = logits.shape[1]
-    posteriors = tf.nn.softmax(logits)
     weights = weights * tf.reduce_sum(values, axis=1)
-    diff = (posteriors - dense_targets(ids, values, dim)) * weights[:, tf.newaxis]
+    targets = dense_targets(ids, values, dim)
+    if blocks:
+        posteriors, diff = _in_blocks(logits, targets, weights, blocks, kaldi_gradients)
+        scores = posteriors
+    else:
+        posteriors, scores = tf.nn.softmax(logits), logits
+        diff = (posteriors - targets) * weights[:, tf.newaxis]
 
     mass = weights[:, tf.newaxis] * values
     scored = tf.gather(posteriors, ids, axis=1, batch_dims=1)
@@ -72,7 +93,7 @@ def xent(logits, ids, values, weights) -> FrameLoss:
     # Of equal targets the class of the lowest number counts.
     most = values == tf.reduce_max(values, axis=1, keepdims=True)
     wanted = tf.reduce_min(tf.where(most, ids, dim - 1), axis=1)
-    hit = tf.argmax(logits, axis=1, output_type=tf.int32) == wanted
+    hit = tf.argmax(scores, axis=1, output_type=tf.int32) == wanted
     correct = weights * tf.cast(hit, weights.dtype)
 
     def by_class(numbers, classes):
@@ -82,6 +103,24 @@ def xent(logits, ids, values, weights) -> FrameLoss:
     loss, entropy, frames = tf.unstack(by_class(pairs, ids), axis=-1)
     per_class = tf.stack([loss, entropy, by_class(correct, wanted), frames])
     return FrameLoss(diff, tf.reduce_sum(per_class, axis=1), per_class)
+
+
+def _in_blocks(logits, targets, weights, blocks, kaldi_gradients):
+    """Posteriors of a block softmax, and the gradient."""
+    weights = weights[:, tf.newaxis]
+    posteriors, diffs = [], []
+    for part, wanted in zip(
+        tf.split(logits, blocks, axis=1), tf.split(targets, blocks, axis=1), strict=True
+    ):
+        posterior = tf.nn.softmax(part)
+        if kaldi_gradients:
+            diff = (posterior - wanted) * weights
+        else:
+            mass = tf.reduce_sum(wanted, axis=1, keepdims=True)
+            diff = (mass * posterior - wanted) * weights
+        posteriors.append(posterior)
+        diffs.append(diff)
+    return tf.concat(posteriors, axis=1), tf.concat(diffs, axis=1)
 
 
 def mse(outputs, ids, values, weights) -> FrameLoss:

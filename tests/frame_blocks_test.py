@@ -195,4 +195,4 @@ def test_pairs_that_are_added_up_are_the_matrix(frames):
     for t in range(len(frames)):
         for i, value in zip(ids[t], values[t], strict=True):
             dense[t, i] += value
-    np.testing.assert_array_equal(dense, posterior.to_dense(4))
+    np.testing.assert_allclose(dense, posterior.to_dense(4), atol=1e-29)

@@ -28,7 +28,7 @@ KINDS = [
     layers.Rescale,
     layers.Affine,
     keras.layers.Activation,
-    keras.layers.Dropout,
+    layers.Dropout,
     layers.Linear,
     keras.layers.Activation,
     keras.layers.Softmax,

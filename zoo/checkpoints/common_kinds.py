@@ -90,7 +90,7 @@ register(
 register(
     LayerKind(
         component=components.Dropout,
-        layer=lambda c, **kwargs: keras.layers.Dropout(c.dropout_rate, **kwargs),
+        layer=lambda c, **kwargs: layers.Dropout(c.dropout_rate, **kwargs),
         fits=_of(keras.layers.Dropout),
     )
 )

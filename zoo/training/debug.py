@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from seqzoo import layers
 from seqzoo.zoo.checkpoints import keras_layers, nnet_info
+from seqzoo.zoo.training.frame_objective import FrameObjective
 
 Array = np.ndarray
 
@@ -51,12 +52,11 @@ def gradients(
 
     Args:
         net: layers.
-        objective: `xent` or `mse`.
+        objective: as of `FrameTrainer`.
         batch: `inputs` (frames, dim), `ids` and `values` (frames, k), `weights`
             (frames,).
     """
-    softmax = objective == "xent" and isinstance(net[-1], keras.layers.Softmax)
-    body = net[:-1] if softmax else net
+    ending = FrameObjective(net, objective)
     named = [
         {k: w for k, w in keras_layers.parameters(layer).items() if w.trainable}
         for layer in net
@@ -67,11 +67,11 @@ def gradients(
         # A shadow is read in place of its weight; by itself it is not watched.
         tape.watch(weights)
         x = tf.convert_to_tensor(batch["inputs"])
-        for layer in body:
+        for layer in ending.body:
             x = layer(x)
             tape.watch(x)
             outputs.append(x)
-    loss = {"xent": layers.xent, "mse": layers.mse}[objective](
+    loss = ending.loss(
         tf.cast(x, tf.float32), batch["ids"], batch["values"], batch["weights"]
     )
     sent = tf.cast(loss.diff, x.dtype)

@@ -2,16 +2,19 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from seqzoo import layers
+from seqzoo.zoo.training.frame_objective import FrameObjective
 from seqzoo.zoo.training.frame_sums import FrameSums
+from seqzoo.zoo.training.multitask_sums import MultitaskSums
 
-_OBJECTIVES = {"xent": layers.xent, "mse": layers.mse}
+Sums: TypeAlias = FrameSums | MultitaskSums
+
 # One call into the graph is this long: long enough that Python costs nothing,
 # short enough for a progress bar and an interrupt.
 _SECONDS_A_CALL = 0.5
@@ -22,14 +25,14 @@ class FrameTrainer:
 
     Args:
         net: layers of `keras_layers.to_layers`, from spliced, normalised frames to
-            the output. For `xent` the last is a Softmax, which the loss takes over.
-        objective: `xent` or `mse`.
+            the output. For `xent` it ends in a softmax, which the loss takes over.
+        objective: `xent`, `mse` or `multitask,LOSS,DIM,WEIGHT,...`.
         optimizer: a `KaldiSGD`.
         minibatch_size: frames.
         report_frames: frames between two entries of the progress vector.
 
     Raises:
-        ValueError: unknown objective, or `xent` without Softmax at the end.
+        InputError: unknown objective, or one that the network's end does not fit.
     """
 
     def __init__(
@@ -40,38 +43,32 @@ class FrameTrainer:
         minibatch_size: int = 256,
         report_frames: int = 1_800_000,
     ):
-        if objective not in _OBJECTIVES:
-            raise ValueError(
-                f"objective {objective!r} is unknown; xent and mse are taken."
-            )
-        body = list(net)
-        if objective == "xent":
-            if not isinstance(body[-1], keras.layers.Softmax):
-                raise ValueError(
-                    f"xent needs a network that ends in <Softmax>, not in "
-                    f"{body[-1].name}; or train with objective mse."
-                )
-            body = body[:-1]
         self.net = list(net)
         self.objective = objective
         self.optimizer = optimizer
         self.minibatch_size = minibatch_size
         self.report_frames = report_frames
         self.traces = 0
-        self._body = body
-        self._loss = _OBJECTIVES[objective]
-        self.variables = [v for layer in body for v in layer.trainable_variables]
+        self._objective = FrameObjective(net, objective)
+        self._loss = self._objective.loss
+        self.variables = [v for layer in net for v in layer.trainable_variables]
         optimizer.build(self.variables)
         self._minibatches_a_call = 1
         self._train_graph = _graph(self._train_range)
         self._evaluate_graph = _graph(self._evaluate_range)
 
+    def set_dropout(self, rate: float) -> None:
+        """Sets the rate of all dropout, without a new trace."""
+        for layer in self.net:
+            if isinstance(layer, layers.Dropout):
+                layer.set_rate(rate)
+
     def train(
         self,
         fillings: Iterable[dict[str, tf.Tensor]],
-        on_call: Callable[[FrameSums], Any] | None = None,
+        on_call: Callable[[Sums], Any] | None = None,
         on_edge: Callable[[str, dict[str, tf.Tensor]], Any] | None = None,
-    ) -> FrameSums:
+    ) -> Sums:
         """One epoch.
 
         Args:
@@ -85,22 +82,22 @@ class FrameTrainer:
     def evaluate(
         self,
         fillings: Iterable[dict[str, tf.Tensor]],
-        on_call: Callable[[FrameSums], Any] | None = None,
-    ) -> FrameSums:
+        on_call: Callable[[Sums], Any] | None = None,
+    ) -> Sums:
         """One pass without learning."""
         return self._run(fillings, self._evaluate_graph, on_call, None)
 
-    def _run(self, fillings, run_range, on_call, on_edge) -> FrameSums:
+    def _run(self, fillings, run_range, on_call, on_edge) -> Sums:
         sums = None
         ahead = iter(fillings)
         rows = next(ahead, None)
         while rows is not None:
             following = next(ahead, None)
             if sums is None:
-                sums = FrameSums(self.objective, self._width(), self.report_frames)
+                sums = self._objective.sums(self.report_frames)
                 if on_edge is not None:
                     on_edge("first", self._minibatch(rows, 0))
-            count = -(-int(rows["weights"].shape[0]) // self.minibatch_size)
+            count = self._count(rows)
             edge = following is None and on_edge is not None
             self._run_filling(
                 rows, 0, count - 1 if edge else count, run_range, sums, on_call
@@ -109,7 +106,7 @@ class FrameTrainer:
                 on_edge("last", self._minibatch(rows, count - 1))
                 self._run_filling(rows, count - 1, count, run_range, sums, on_call)
             rows = following
-        return sums or FrameSums(self.objective, self._width(), self.report_frames)
+        return sums or self._objective.sums(self.report_frames)
 
     def _run_filling(self, rows, start, count, run_range, sums, on_call) -> None:
         while start < count:
@@ -128,8 +125,9 @@ class FrameTrainer:
             if on_call is not None:
                 on_call(sums)
 
-    def _width(self) -> int:
-        return int(self.net[-1].dims[1])
+    def _count(self, rows) -> int:
+        """Minibatches in a filling."""
+        return -(-int(rows["weights"].shape[0]) // self.minibatch_size)
 
     def _minibatch(self, rows, number):
         begin = number * self.minibatch_size
@@ -139,7 +137,7 @@ class FrameTrainer:
         """The output of each layer, the last in float32."""
         outputs = []
         x = inputs
-        for layer in self._body:
+        for layer in self._objective.body:
             x = layer(x, training=training)
             outputs.append(x)
         outputs[-1] = tf.cast(outputs[-1], tf.float32)
@@ -171,8 +169,9 @@ class FrameTrainer:
         return self._range(score, rows, start, stop)
 
     def _range(self, step, rows, start, stop):
-        sums = tf.TensorArray(tf.float64, stop - start, element_shape=[4])
-        per_class = tf.zeros([4, self._width()], tf.float64)
+        shape = self._objective.sums_shape
+        sums = tf.TensorArray(tf.float64, stop - start, element_shape=shape)
+        per_class = tf.zeros([4, self._objective.dim], tf.float64)
 
         def one(number, sums, per_class):
             loss = step(self._minibatch(rows, number))
