@@ -211,8 +211,11 @@ def gauss(rng: Draws, stddev: float, *shape: int) -> np.ndarray:
 def uniform(rng: Draws, mean: float, width: float, *shape: int) -> np.ndarray:
     """New weights spread evenly over `mean - width / 2` to `mean + width / 2`."""
     _check_size(shape)
-    drawn = rng.uniform(*shape).astype(np.float64) - 0.5
-    return (float32(mean) + drawn * float32(width)).astype(np.float32)
+    # Rounded at each step as nnet-initialize does, so that every digit is the same.
+    weights = rng.uniform(*shape)
+    weights *= np.float32(width)
+    weights += np.float32(float32(mean) - float32(width) / 2)
+    return weights
 
 
 def _check_size(shape: tuple[int, ...]) -> None:

@@ -121,9 +121,9 @@ class _Lstm(UpdatableComponent):
         check_at_least(self, 1, CellDim=self.cell_dim)
 
     def _options_info(self) -> str:
-        names = ("learn_rate_coef", "bias_learn_rate_coef")
-        names += ("cell_clip", "diff_clip", "grad_clip")
-        return ", ".join(f"{name}_ {getattr(self, name):g}" for name in names)
+        # nnet-info leaves <CellDiffClip> out.
+        names = [name for name in self._OPTIONS.values() if name != "cell_diff_clip"]
+        return ", ".join(f"{name}_ {getattr(self, name):g}" for name in names[1:])
 
     def _array_info(self, prefix: str) -> str:
         return "".join(
@@ -134,7 +134,11 @@ class _Lstm(UpdatableComponent):
 
     def _run(self, feats: np.ndarray, prefix: str) -> np.ndarray:
         """The outputs of one direction, `(frames, R)`."""
-        weights = {name: getattr(self, prefix + name) for name in _NAMES}
+        weights = {
+            name.removeprefix(prefix): array
+            for name, array in self.parameters().items()
+            if name.startswith(prefix)
+        }
         gates = feats @ weights["w_gifo_x"].T + weights["bias"]
         recurrent, projection = weights["w_gifo_r"].T, weights["w_r_m"].T
         outputs = np.zeros((len(feats), self._projection()), np.float32)
@@ -150,10 +154,6 @@ class _Lstm(UpdatableComponent):
             o = sigmoid(o + weights["peephole_o_c"] * cell)
             outputs[time] = out = (o * np.tanh(cell)) @ projection
         return outputs
-
-
-_NAMES = ("w_gifo_x", "w_gifo_r", "bias", "peephole_i_c", "peephole_f_c")
-_NAMES += ("peephole_o_c", "w_r_m")
 
 
 @register("<LstmProjected>", "<LstmProjectedStreams>")
