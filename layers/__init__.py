@@ -2,41 +2,81 @@
 
 from seqzoo.layers.add_shift import AddShift
 from seqzoo.layers.affine import Affine
+from seqzoo.layers.block_softmax import BlockSoftmax, block_softmax, kaldi_block_diff
 from seqzoo.layers.blstm_projected import BlstmProjected
 from seqzoo.layers.component import Component, UpdatableComponent
+from seqzoo.layers.copy import Copy
 from seqzoo.layers.dropout import Dropout
 from seqzoo.layers.frame_loss import FrameLoss, mse, xent
+from seqzoo.layers.frame_pooling import FramePooling
+from seqzoo.layers.frequency_average_pooling import FrequencyAveragePooling
+from seqzoo.layers.frequency_convolution import FrequencyConvolution
+from seqzoo.layers.frequency_max_pooling import FrequencyMaxPooling
+from seqzoo.layers.frequency_pooling import FrequencyPooling
+from seqzoo.layers.hidden_softmax import HiddenSoftmax
 from seqzoo.layers.kaldi_sgd import KaldiSGD
+from seqzoo.layers.kl_hmm import KlHmm
+from seqzoo.layers.length_norm import LengthNorm
 from seqzoo.layers.linear import Linear
 from seqzoo.layers.lstm_projected import LstmProjected
+from seqzoo.layers.multi_basis import MultiBasis
 from seqzoo.layers.multitask_loss import Task, multitask
+from seqzoo.layers.nested import Nested
+from seqzoo.layers.parallel import Parallel
+from seqzoo.layers.parametric_relu import ParametricRelu
+from seqzoo.layers.rbm import Rbm
 from seqzoo.layers.recurrent import Recurrent
 from seqzoo.layers.rescale import Rescale
 from seqzoo.layers.row_matmul import row_matmul
+from seqzoo.layers.scaled_gradient import scaled_gradient
+from seqzoo.layers.sentence_averaging import SentenceAveraging
 from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
+from seqzoo.layers.simple_sentence_averaging import SimpleSentenceAveraging
 from seqzoo.layers.splice import Splice, splice_rows
+from seqzoo.layers.utterance_sum import utterance_sum
 
 __all__ = [
     "AddShift",
     "Affine",
+    "BlockSoftmax",
     "BlstmProjected",
     "Component",
+    "Copy",
     "Dropout",
     "FrameLoss",
+    "FramePooling",
+    "FrequencyAveragePooling",
+    "FrequencyConvolution",
+    "FrequencyMaxPooling",
+    "FrequencyPooling",
+    "HiddenSoftmax",
     "KaldiSGD",
+    "KlHmm",
+    "LengthNorm",
     "Linear",
     "LstmProjected",
+    "MultiBasis",
+    "Nested",
+    "Parallel",
+    "ParametricRelu",
+    "Rbm",
     "Recurrent",
     "Rescale",
+    "SentenceAveraging",
+    "SimpleSentenceAveraging",
     "Splice",
     "Task",
     "UpdatableComponent",
     "add_shadow",
+    "block_softmax",
+    "kaldi_block_diff",
     "mse",
     "multitask",
     "refresh_shadow",
     "row_matmul",
+    "scaled_gradient",
     "source",
     "splice_rows",
+    "utterance_sum",
     "xent",
 ]
