@@ -1,0 +1,211 @@
+"""Contrastive divergence with one step: the arithmetic that trains an RBM."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+UNITS = ("bern", "gauss")
+"""Kinds of units: binary ones with a probability, real ones with a mean."""
+
+Draw = Callable[[tf.Tensor], tf.Tensor]
+"""Hidden states for the means `(frames, hidden)` of the hidden units."""
+
+# A pending correction is divided by the momentum before it is multiplied with it.
+_LEAST_MOMENTUM = 1e-6
+
+
+class RbmParameters(NamedTuple):
+    """What an RBM learns: tensors, variables, or what belongs to each."""
+
+    linearity: Any
+    """`(hidden, visible)`."""
+
+    visible_bias: Any
+    """`(visible,)`."""
+
+    hidden_bias: Any
+    """`(hidden,)`."""
+
+
+class Phases(NamedTuple):
+    """The data with its hidden units, and the same once reconstructed."""
+
+    visible: tf.Tensor
+    """`(frames, visible)`, the data."""
+
+    hidden: tf.Tensor
+    """`(frames, hidden)`, means of the hidden units on the data."""
+
+    reconstruction: tf.Tensor
+    """`(frames, visible)`, means of the visible units on drawn hidden states."""
+
+    hidden_again: tf.Tensor
+    """`(frames, hidden)`, means of the hidden units on the reconstruction."""
+
+
+def check_units(visible_type: str, hidden_type: str) -> None:
+    """Raises ValueError unless both are of `UNITS`."""
+    for what, kind in (("visible", visible_type), ("hidden", hidden_type)):
+        if kind not in UNITS:
+            raise ValueError(f"{what}_type is {kind!r}; {' and '.join(UNITS)} are.")
+
+
+def hidden_means(
+    visible: tf.Tensor, parameters: RbmParameters, hidden_type: str
+) -> tf.Tensor:
+    """`v W^T + c`, through a sigmoid for binary units: `(frames, hidden)`."""
+    linear = tf.matmul(visible, parameters.linearity, transpose_b=True)
+    return _means(tf.nn.bias_add(linear, parameters.hidden_bias), hidden_type)
+
+
+def visible_means(
+    hidden: tf.Tensor, parameters: RbmParameters, visible_type: str
+) -> tf.Tensor:
+    """`h W + b`, through a sigmoid for binary units: `(frames, visible)`."""
+    linear = tf.matmul(hidden, parameters.linearity)
+    return _means(tf.nn.bias_add(linear, parameters.visible_bias), visible_type)
+
+
+def _means(linear: tf.Tensor, kind: str) -> tf.Tensor:
+    return tf.sigmoid(linear) if kind == "bern" else linear
+
+
+def states(means: tf.Tensor, noise: tf.Tensor, kind: str) -> tf.Tensor:
+    """Draws units: binary ones are on where `noise < means`, real ones get it added.
+
+    Args:
+        means: `(frames, units)`.
+        noise: like `means`: uniform over [0, 1) for `bern`, of the normal
+            distribution N(0, 1) for `gauss`.
+        kind: of the units.
+    """
+    if kind == "bern":
+        return tf.cast(noise < tf.cast(means, noise.dtype), means.dtype)
+    return means + tf.cast(noise, means.dtype)
+
+
+def noise(shape: Any, seed: tf.Tensor, kind: str) -> tf.Tensor:
+    """What `states` takes, the same for the same `seed`, two integers."""
+    if kind == "bern":
+        return tf.random.stateless_uniform(shape, seed)
+    return tf.random.stateless_normal(shape, seed)
+
+
+def phases(
+    visible: tf.Tensor,
+    parameters: RbmParameters,
+    visible_type: str,
+    hidden_type: str,
+    draw: Draw,
+) -> Phases:
+    """Goes up, down and up again; only the hidden units are drawn.
+
+    Args:
+        visible: `(frames, visible)`.
+        parameters: of the RBM, in the type to compute in.
+        visible_type: of `UNITS`.
+        hidden_type: of `UNITS`.
+        draw: hidden states for the means of the hidden units.
+    """
+    hidden = hidden_means(visible, parameters, hidden_type)
+    reconstruction = visible_means(draw(hidden), parameters, visible_type)
+    again = hidden_means(reconstruction, parameters, hidden_type)
+    return Phases(visible, hidden, reconstruction, again)
+
+
+def contrast(found: Phases) -> RbmParameters:
+    """What the data says more than the reconstruction, summed over the frames.
+
+    `h^T v - h'^T v'` for the weights, as one matmul over both; `v - v'` and `h - h'`
+    for the biases.
+    """
+    signed = tf.concat([found.hidden, -found.hidden_again], axis=0)
+    both = tf.concat([found.visible, found.reconstruction], axis=0)
+    return RbmParameters(
+        tf.matmul(signed, both, transpose_a=True),
+        _sum(found.visible - found.reconstruction),
+        _sum(found.hidden - found.hidden_again),
+    )
+
+
+def _sum(values: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(tf.cast(values, tf.float32), axis=0)
+
+
+def update(
+    parameters: RbmParameters,
+    corrections: RbmParameters,
+    differences: RbmParameters,
+    *,
+    frames: Any,
+    learning_rate: Any,
+    momentum: Any,
+    l2_penalty: float,
+) -> None:
+    """Moves the parameters, with momentum and weight decay.
+
+    For each parameter `w` with pending correction `corr`:
+
+        corr = momentum * corr + lr / frames * difference - lr * l2_penalty * w
+        w += corr
+
+    The biases do not decay. `lr` is what is left of the learning rate after it was
+    multiplied by `1 - momentum`. A momentum below 1e-6 is taken for that.
+
+    Args:
+        parameters: float32 variables.
+        corrections: variables of the same shapes.
+        differences: of `contrast`.
+        frames: that `differences` are sums over.
+        learning_rate: scalar.
+        momentum: scalar in [0, 1).
+        l2_penalty: per minibatch.
+
+    Source: Kaldi nnet1, src/nnet/nnet-rbm.h.
+    """
+    momentum = tf.maximum(tf.cast(momentum, tf.float32), _LEAST_MOMENTUM)
+    learning_rate = tf.cast(learning_rate, tf.float32)
+    if l2_penalty:
+        # The decay goes into the correction before that is multiplied: two passes
+        # over the matrices in all, where one formula, op by op, takes five.
+        tf.raw_ops.ResourceApplyGradientDescent(
+            var=corrections.linearity.handle,
+            alpha=learning_rate * l2_penalty / momentum,
+            delta=parameters.linearity.read_value(),
+        )
+    step = -learning_rate / tf.cast(frames, tf.float32)
+    for variable, correction, difference in zip(
+        parameters, corrections, differences, strict=True
+    ):
+        tf.raw_ops.ResourceApplyKerasMomentum(
+            var=variable.handle,
+            accum=correction.handle,
+            lr=step,
+            grad=tf.cast(difference, tf.float32),
+            momentum=momentum,
+        )
+
+
+def deviations(found: Phases) -> tuple[tf.Tensor, tf.Tensor]:
+    """Standard deviation of all numbers of the data, and of the reconstruction.
+
+    Two float64 scalars, since the logs print six digits of their ratio.
+    """
+    data, reconstructed = (
+        tf.math.reduce_std(tf.cast(values, tf.float64))
+        for values in (found.visible, found.reconstruction)
+    )
+    return data, reconstructed
+
+
+def shrink(parameters: RbmParameters, corrections: RbmParameters, scale: Any) -> None:
+    """Scales all parameters, and forgets what is pending.
+
+    What a Gaussian-visible RBM does, in place of an update, whose reconstruction
+    deviates more than twice as much as the data: `scale` is the ratio of the two.
+    """
+    for variable in parameters:
+        variable.assign(variable.read_value() * tf.cast(scale, variable.dtype))
+    for correction in corrections:
+        correction.assign(tf.zeros_like(correction))
