@@ -38,6 +38,7 @@ class UpdatableComponent(Component):
         momentum: bool = True,
         penalty_coef: float = 0.0,
         max_norm: float = 0.0,
+        grad_clip: float = 0.0,
     ) -> keras.Variable:
         """A weight that carries its update options.
 
@@ -51,6 +52,8 @@ class UpdatableComponent(Component):
                 penalties; 0 is none.
             max_norm: largest L2 norm of the weights into one unit (a row);
                 0 is no limit.
+            grad_clip: largest absolute value of an element of the gradient, with
+                the momentum in it; 0 is no limit.
         """
         weight = self.add_weight(
             name=name,
@@ -62,6 +65,7 @@ class UpdatableComponent(Component):
         weight.momentum = momentum
         weight.penalty_coef = penalty_coef
         weight.max_norm = max_norm
+        weight.grad_clip = grad_clip
         return weight
 
     def parameters(self) -> Mapping[str, keras.Variable]:

@@ -11,7 +11,7 @@ class KaldiSGD(keras.optimizers.Optimizer):
     Gradients are sums over the frames of a minibatch, so the learning rate is
     per frame. For each weight `w` with gradient `g`, in this order:
 
-        corr = g + momentum * corr
+        corr = clip(g + momentum * corr, grad_clip), element by element
         w -= lr * penalty_coef * l2_penalty * frames * w
         w  = shrink(w, lr * penalty_coef * l1_penalty * frames), see below
         w -= lr * coef * corr
@@ -103,6 +103,9 @@ class KaldiSGD(keras.optimizers.Optimizer):
         gradient = tf.cast(gradient, variable.dtype)
         if correction is not None:
             gradient += self.momentum * tf.convert_to_tensor(correction)
+        clip = getattr(options, "grad_clip", 0.0)
+        if clip > 0:
+            gradient = tf.clip_by_value(gradient, -clip, clip)
         value = tf.convert_to_tensor(variable)
         if self._penalized(options):
             step = learning_rate * options.penalty_coef
@@ -135,7 +138,7 @@ class KaldiSGD(keras.optimizers.Optimizer):
         return used and getattr(variable, "penalty_coef", 0.0) > 0
 
     def _plain(self, variable) -> bool:
-        limited = getattr(variable, "max_norm", 0.0) > 0
+        limited = any(getattr(variable, o, 0.0) > 0 for o in ("max_norm", "grad_clip"))
         return not (limited or self._penalized(variable))
 
     def _penalize(self, value, gradient, rate):

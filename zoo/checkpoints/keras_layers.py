@@ -8,12 +8,12 @@ import numpy as np
 
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.checkpoints import common_kinds, layer_kinds
+from seqzoo.zoo.checkpoints import common_kinds, layer_kinds, recurrent_kinds
 from seqzoo.zoo.checkpoints.layer_kinds import Layer
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 # The modules that register pairs.
-_REGISTERED = (common_kinds,)
+_REGISTERED = (common_kinds, recurrent_kinds)
 
 
 def to_layers(
