@@ -1,0 +1,41 @@
+"""Layers that look along time, and how they are called among those that do not."""
+
+from typing import Any, TypeAlias
+
+import tensorflow as tf
+
+from seqzoo import layers
+
+Layer: TypeAlias = Any
+
+_KINDS = (
+    layers.Splice,
+    layers.LstmProjected,
+    layers.BlstmProjected,
+    layers.Recurrent,
+    layers.SentenceAveraging,
+    layers.SimpleSentenceAveraging,
+)
+
+
+def is_recurrent(layer: Layer) -> bool:
+    """Whether its state can be carried from one piece of an utterance to the next."""
+    return hasattr(layer, "run")
+
+
+def looks_along_time(layer: Layer) -> bool:
+    """Whether a frame's output depends on other frames of its utterance.
+
+    Such a layer takes `(batch, time, dim)` with a mask `(batch, time)` of the real
+    frames. So does a layer that holds networks with such a layer in them.
+    """
+    return isinstance(layer, _KINDS) or any(
+        looks_along_time(nested) for net in getattr(layer, "nets", ()) for nested in net
+    )
+
+
+def call(layer: Layer, inputs: tf.Tensor, mask: tf.Tensor, **options: Any) -> tf.Tensor:
+    """A layer's output for `(batch, time, dim)`, whether or not it takes a mask."""
+    if looks_along_time(layer):
+        return layer(inputs, mask=mask, **options)
+    return layer(inputs, **options)

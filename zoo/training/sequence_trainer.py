@@ -1,0 +1,187 @@
+"""SequenceTrainer: epochs of minibatches of sequences, several in a call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from seqzoo import layers
+from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.checkpoints import along_time
+from seqzoo.zoo.training.frame_trainer import FrameTrainer
+from seqzoo.zoo.training.sequence_data import Batching
+
+State = list[tuple[tf.Tensor, ...]]
+
+
+class SequenceTrainer(FrameTrainer):
+    """Trains and scores a list of layers on sequences, as `SequenceEpochs` gives them.
+
+    In `multistream` batching the states of recurrent layers are carried from one
+    minibatch to the next, start from zeros where an utterance begins, and gradients
+    end at the minibatch's start; otherwise each minibatch holds whole utterances.
+    Gradients and losses are sums over the frames that are no padding.
+
+    Args:
+        net: layers of `keras_layers.to_layers`.
+        objective: as of `FrameTrainer`.
+        optimizer: a `KaldiSGD`.
+        batching: how the minibatches are made.
+        report_frames: frames between two entries of the progress vector.
+        kaldi_gradients: True starts a `Recurrent` from zeros in every minibatch, as
+            nnet1 does; layers have their own.
+
+    Raises:
+        InputError: as `FrameTrainer`; or a layer that must see whole utterances, and
+            batching in pieces of them.
+    """
+
+    def __init__(
+        self,
+        net: Sequence[keras.layers.Layer],
+        objective: str,
+        optimizer: layers.KaldiSGD,
+        batching: Batching,
+        report_frames: int = 1_800_000,
+        kaldi_gradients: bool = False,
+    ):
+        self.batching = batching
+        self._kaldi_gradients = kaldi_gradients
+        if batching.carries:
+            _check_carried(net)
+        super().__init__(net, objective, optimizer, report_frames=report_frames)
+
+    def forward_sequences(
+        self, inputs: tf.Tensor, mask: tf.Tensor, state: State, training: bool
+    ) -> tuple[tf.Tensor, State]:
+        """The last layer's output, float32, and the states it leaves.
+
+        Args:
+            inputs: `(streams, time, dim)`.
+            mask: `(streams, time)` bool.
+            state: of each recurrent layer, if they are carried; else empty.
+            training: whether dropout is on.
+        """
+        before = iter(state)
+        after: State = []
+        x = inputs
+        for layer in self._objective.body:
+            if self._carries(layer):
+                x, left = layer.run(x, next(before), mask)
+                after.append(left)
+            else:
+                x = along_time.call(layer, x, mask, training=training)
+        return tf.cast(x, tf.float32), after
+
+    def _count(self, rows) -> int:
+        return int(rows["times"].shape[0])
+
+    def _run(self, fillings, run_range, on_call, on_edge):
+        state: State | None = None
+
+        def run_carrying(rows, start, stop):
+            nonlocal state
+            if state is None:
+                state = self._zero_state()
+            *found, state = run_range(rows, start, stop, state)
+            return found
+
+        return super()._run(fillings, run_carrying, on_call, on_edge)
+
+    def _zero_state(self) -> State:
+        streams = self.batching.num_streams
+        body = self._objective.body
+        return [layer.zero_state(streams) for layer in body if self._carries(layer)]
+
+    def _carries(self, layer: Any) -> bool:
+        if self._kaldi_gradients and isinstance(layer, layers.Recurrent):
+            return False
+        return self.batching.carries and along_time.is_recurrent(layer)
+
+    def _minibatch(self, rows, number):
+        """The frames of a minibatch laid out as `(streams, time)`, and flat targets."""
+        if self.batching.carries:
+            # Known sizes make a faster graph.
+            streams, time = self.batching.num_streams, self.batching.batch_size
+        else:
+            streams, time = rows["streams"][number], rows["times"][number]
+        starts, lengths, fresh = (
+            rows[name][number, :streams] for name in ("starts", "lengths", "fresh")
+        )
+        steps = tf.range(time)
+        mask = steps < lengths[:, tf.newaxis]
+        index = tf.where(mask, starts[:, tf.newaxis] + steps, 0)
+        inputs = tf.gather(rows["inputs"], index)
+        flat, real = tf.reshape(index, [-1]), tf.reshape(mask, [-1])
+        return {
+            "inputs": tf.where(mask[..., tf.newaxis], inputs, 0),
+            "mask": mask,
+            "fresh": fresh,
+            "ids": tf.gather(rows["ids"], flat),
+            "values": tf.gather(rows["values"], flat),
+            "weights": tf.where(real, tf.gather(rows["weights"], flat), 0),
+        }
+
+    def _train_range(self, rows, start, stop, state):
+        self.traces += 1
+        sources = [layers.source(variable) for variable in self.variables]
+
+        def learn(batch, state):
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(sources)
+                output, state = self._flat(batch, state, training=True)
+            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
+            gradients = tape.gradient(output, sources, output_gradients=loss.diff)
+            frames = tf.shape(batch["weights"])[0]
+            self.optimizer.apply_frames(gradients, self.variables, frames)
+            return loss, state
+
+        return self._range(learn, rows, start, stop, state)
+
+    def _evaluate_range(self, rows, start, stop, state):
+        self.traces += 1
+
+        def score(batch, state):
+            output, state = self._flat(batch, state, training=False)
+            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
+            return loss, state
+
+        return self._range(score, rows, start, stop, state)
+
+    def _flat(self, batch, state, training):
+        """Outputs as `(streams * time, dim)`, and the states they leave."""
+        kept = tf.logical_not(batch["fresh"])[:, tf.newaxis]
+        state = [tuple(tf.where(kept, s, 0) for s in layer) for layer in state]
+        output, state = self.forward_sequences(
+            batch["inputs"], batch["mask"], state, training
+        )
+        return tf.reshape(output, [-1, self._objective.dim]), state
+
+    def _range(self, step, rows, start, stop, state):
+        shape = self._objective.sums_shape
+        sums = tf.TensorArray(tf.float64, stop - start, element_shape=shape)
+        per_class = tf.zeros([4, self._objective.dim], tf.float64)
+
+        def one(number, sums, per_class, state):
+            loss, state = step(self._minibatch(rows, number), state)
+            sums = sums.write(number - start, loss.sums)
+            return number + 1, sums, per_class + loss.per_class, state
+
+        _, sums, per_class, state = tf.while_loop(
+            lambda number, *_: number < stop,
+            one,
+            (start, sums, per_class, state),
+            parallel_iterations=1,
+        )
+        return sums.stack(), per_class, state
+
+
+def _check_carried(net: Sequence[Any]) -> None:
+    for layer in net:
+        if along_time.looks_along_time(layer) and not along_time.is_recurrent(layer):
+            raise InputError(
+                f"{layer.name} looks at whole utterances, but multistream training "
+                "gives pieces of them; train with nnet-train-multistream-perutt or "
+                "nnet-train-perutt."
+            )
