@@ -8,12 +8,25 @@ import numpy as np
 
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.checkpoints import common_kinds, layer_kinds, recurrent_kinds
+from seqzoo.zoo.checkpoints import (
+    common_kinds,
+    convolution_kinds,
+    layer_kinds,
+    memoryless_kinds,
+    nesting_kinds,
+    recurrent_kinds,
+)
 from seqzoo.zoo.checkpoints.layer_kinds import Layer
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 # The modules that register pairs.
-_REGISTERED = (common_kinds, recurrent_kinds)
+_REGISTERED = (
+    common_kinds,
+    memoryless_kinds,
+    convolution_kinds,
+    nesting_kinds,
+    recurrent_kinds,
+)
 
 
 def to_layers(
@@ -97,12 +110,25 @@ def marker(layer: Layer) -> str:
 
 
 def parameters(layer: Layer) -> dict[str, keras.Variable]:
-    """A layer's weights by the names that `info` prints: `linearity`, `bias`."""
+    """A layer's weights by the names that `info` prints: `linearity`, `bias`.
+
+    Those of networks in it have the network's and the component's number in front,
+    counted from 1: `net_2_component_1_bias`.
+    """
     kind = layer_kinds.of_layer(layer)
+    if kind.nests:
+        return {
+            f"net_{i}_component_{j}_{name}": weight
+            for i, net in enumerate(layer.nets, 1)
+            for j, nested in enumerate(net, 1)
+            for name, weight in parameters(nested).items()
+        }
     weights = kind.weights(layer)
     if not weights:
         return {}
-    names = kind.component(1, 1).parameters()
+    names = list(kind.component(1, 1).parameters())
+    if not names:  # They depend on what the component holds.
+        return weights
     return dict(zip(names, weights.values(), strict=True))
 
 
@@ -114,12 +140,14 @@ def _component(layer: Layer) -> Any:
     if isinstance(layer, keras.layers.Dropout):
         component.dropout_rate = layer.rate
     for attribute, weight in kind.weights(layer).items():
-        values = np.asarray(weight.value.numpy(), np.float32)
+        kept = np.float64 if weight.dtype == "float64" else np.float32
+        values = np.asarray(weight.value.numpy(), kept)
         if attribute in kind.to_component:
             values = kind.to_component[attribute](values)
         setattr(component, attribute, np.ascontiguousarray(values))
     if kind.nests:
         component.nets = [to_nnet(net) for net in layer.nets]
+    kind.fill(component, layer)
     return component
 
 

@@ -47,6 +47,9 @@ class LayerKind:
     to_component: Mapping[str, Convert] = dataclasses.field(default_factory=dict)
     """The way back."""
 
+    fill: Callable[[Any, Layer], None] = lambda component, layer: None
+    """Gives the component what else it takes of the layer, after all of that."""
+
     nests: bool = False
     """Whether both hold networks in `nets`: a list of `Nnet` in the component, of
     lists of layers in the layer."""
