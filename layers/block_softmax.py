@@ -33,7 +33,7 @@ class BlockSoftmax(Component):
         self, block_dims: Sequence[int], kaldi_gradients: bool = False, **kwargs
     ):
         super().__init__(**kwargs)
-        block_dims = [int(dim) for dim in block_dims]
+        block_dims = tuple(int(dim) for dim in block_dims)
         if not block_dims or min(block_dims) < 1:
             raise ValueError(
                 f"{self.name}: block_dims are widths of 1 or more, not {block_dims}."
@@ -65,7 +65,7 @@ class BlockSoftmax(Component):
     def get_config(self):
         return {
             **super().get_config(),
-            "block_dims": list(self.block_dims),
+            "block_dims": self.block_dims,
             "kaldi_gradients": self.kaldi_gradients,
         }
 

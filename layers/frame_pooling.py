@@ -23,7 +23,8 @@ class FramePooling(UpdatableComponent):
             frame of the splice.
         pool_sizes: frames in each pool.
         learn_rate_coef: times the learning rate; 0 freezes.
-        normalize: keeps the weights of a pool at a sum of 1 after each update.
+        normalize: after each update raises weights below 0 to 0 and divides those of
+            a pool by their sum.
 
     Input shape: `(..., frames * feature_dim)`.
     Output shape: `(..., pools * feature_dim)`.
@@ -48,8 +49,8 @@ class FramePooling(UpdatableComponent):
     ):
         super().__init__(**kwargs)
         self.feature_dim = int(feature_dim)
-        self.frame_offsets = [int(offset) for offset in frame_offsets]
-        self.pool_sizes = [int(size) for size in pool_sizes]
+        self.frame_offsets = tuple(int(offset) for offset in frame_offsets)
+        self.pool_sizes = tuple(int(size) for size in pool_sizes)
         if not self.pool_sizes or len(self.frame_offsets) != len(self.pool_sizes):
             raise ValueError(
                 f"{self.name}: {len(self.frame_offsets)} frame_offsets and "
@@ -115,19 +116,19 @@ class FramePooling(UpdatableComponent):
         return {
             **super().get_config(),
             "feature_dim": self.feature_dim,
-            "frame_offsets": list(self.frame_offsets),
-            "pool_sizes": list(self.pool_sizes),
+            "frame_offsets": self.frame_offsets,
+            "pool_sizes": self.pool_sizes,
             "learn_rate_coef": self.learn_rate_coef,
             "normalize": self.normalize,
         }
 
 
 class _SumsOf1(keras.constraints.Constraint):
-    """Divides the weights of each pool by their sum."""
+    """No weight below 0, and those of each pool divided by their sum."""
 
     def __init__(self, sizes: Sequence[int]):
         self._pools = np.repeat(np.arange(len(sizes)), sizes)
 
     def __call__(self, w):
-        w = tf.convert_to_tensor(w)
+        w = tf.nn.relu(tf.convert_to_tensor(w))
         return w / tf.gather(tf.math.segment_sum(w, self._pools), self._pools)

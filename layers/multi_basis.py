@@ -16,8 +16,8 @@ _LEAST_OCCUPANCY = 0.1
 class MultiBasis(Nested):
     """`sum_i p_i(s) basis_i(x)`, where the frame is `concat(x, s)`.
 
-    The selector maps `s` to one posterior `p_i` for each basis. A basis whose posteriors
-    add up to 0.1 or less over an utterance is left out of it.
+    The selector maps `s` to one posterior `p_i` for each basis. A basis whose
+    posteriors add up to 0.1 or less over an utterance is left out of it.
 
     Args:
         nets: the selector, then the bases; lists of layers.

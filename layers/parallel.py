@@ -37,7 +37,7 @@ class Parallel(Nested):
         **kwargs,
     ):
         super().__init__(nets, kaldi_gradients, **kwargs)
-        self.input_dims = [int(dim) for dim in input_dims]
+        self.input_dims = tuple(int(dim) for dim in input_dims)
         if len(self.input_dims) != len(nets):
             raise ValueError(
                 f"{self.name}: input_dims {self.input_dims} are not one width for each "
@@ -59,7 +59,7 @@ class Parallel(Nested):
         return (*input_shape[:-1], self._width)
 
     def call(self, inputs, mask=None):
-        parts = tf.split(inputs, self.input_dims, axis=-1)
+        parts = tf.split(inputs, list(self.input_dims), axis=-1)
         return tf.concat(
             [
                 self.run_net(net, part, mask)
@@ -69,4 +69,4 @@ class Parallel(Nested):
         )
 
     def get_config(self):
-        return {**super().get_config(), "input_dims": list(self.input_dims)}
+        return {**super().get_config(), "input_dims": self.input_dims}
