@@ -1,4 +1,4 @@
-"""Edits of networks: joining, cutting, learn rates, normalisation as components."""
+"""Edits of networks: joining, cutting, learn rates, transforms as components."""
 
 from __future__ import annotations
 
@@ -24,19 +24,72 @@ def concat(*nnets: Nnet) -> Nnet:
                 f"network {number} puts out {first.output_dim} numbers a frame, but "
                 f"network {number + 1} takes {second.input_dim}."
             )
-    return Nnet([copy.copy(c) for nnet in nnets for c in nnet.components])
+    return Nnet([c for nnet in nnets for c in copies(nnet).components])
+
+
+def copies(nnet: Nnet) -> Nnet:
+    """`nnet` with components of its own, in nested networks too, that share arrays."""
+    result = Nnet([copy.copy(component) for component in nnet.components])
+    for component in result.components:
+        if isinstance(component, components.NestedComponent):
+            component.nets = [copies(net) for net in component.nets]
+    return result
 
 
 def remove_last_components(nnet: Nnet, count: int) -> Nnet:
     """`nnet` without its last `count` components."""
     _check_count(nnet, count)
-    return Nnet([copy.copy(c) for c in nnet.components[: len(nnet.components) - count]])
+    return copies(Nnet(nnet.components[: len(nnet.components) - count]))
 
 
 def remove_first_components(nnet: Nnet, count: int) -> Nnet:
     """`nnet` without its first `count` components."""
     _check_count(nnet, count)
-    return Nnet([copy.copy(c) for c in nnet.components[count:]])
+    return copies(Nnet(nnet.components[count:]))
+
+
+def keep_components(nnet: Nnet, where: str) -> Nnet:
+    """`nnet` of some of its components only, in their order.
+
+    Args:
+        nnet: the network; it is left as it is.
+        where: component numbers from 1, `1:4` or `1:4,7`.
+
+    Raises:
+        InputError: for other numbers, or if what is left does not fit together.
+    """
+    numbers = sorted(set(_numbers(where, len(nnet.components))))
+    kept = [nnet.components[number - 1] for number in numbers]
+    for first, second in zip(kept, kept[1:], strict=False):
+        if first.output_dim != second.input_dim:
+            raise InputError(
+                f"components {where!r}: {first.marker} puts out {first.output_dim} "
+                f"numbers a frame, but the next, {second.marker}, takes "
+                f"{second.input_dim}."
+            )
+    return copies(Nnet(kept))
+
+
+def from_parallel_component(nnet: Nnet, number: int) -> Nnet:
+    """Network `number`, from 1, of the `<ParallelComponent>` that `nnet` starts with.
+
+    nnet-copy writes an empty network here: it frees the one it copies from.
+
+    Raises:
+        InputError: if there is no such component or network.
+    """
+    first = nnet.components[0] if nnet.components else None
+    if not isinstance(first, components.Parallel):
+        found = first.marker if first else "no component"
+        raise InputError(
+            f"the network starts with {found}; a nested network is taken out of "
+            "<ParallelComponent>, which must be the first component."
+        )
+    if not 1 <= number <= len(first.nets):
+        raise InputError(
+            f"nested network {number} is not there; 1 to {len(first.nets)} are."
+        )
+    return copies(first.nets[number - 1])
 
 
 def _check_count(nnet: Nnet, count: int) -> None:
@@ -48,14 +101,21 @@ def _check_count(nnet: Nnet, count: int) -> None:
 
 
 def set_dropout_rate(nnet: Nnet, rate: float) -> Nnet:
-    """`nnet` with that rate in all its `<Dropout>` components."""
+    """`nnet` with that rate in all its `<Dropout>` components, nested ones too."""
     if not 0 <= rate < 1:
         raise InputError(f"dropout rate {rate:g} is not of 0 to below 1.")
-    result = Nnet([copy.copy(c) for c in nnet.components])
-    for component in result.components:
-        if isinstance(component, components.Dropout):
-            component.dropout_rate = float(np.float32(rate))
+    result = copies(nnet)
+    _set_dropout_rate(result, float(np.float32(rate)))
     return result
+
+
+def _set_dropout_rate(nnet: Nnet, rate: float) -> None:
+    for component in nnet.components:
+        if isinstance(component, components.Dropout):
+            component.dropout_rate = rate
+        elif isinstance(component, components.NestedComponent):
+            for net in component.nets:
+                _set_dropout_rate(net, rate)
 
 
 def set_learn_rates(
@@ -70,7 +130,7 @@ def set_learn_rates(
         bias_coef: learn rate of biases, relative to that of their weights.
     """
     numbers = _numbers(where, len(nnet.components))
-    result = Nnet([copy.copy(c) for c in nnet.components])
+    result = copies(nnet)
     for number in numbers:
         component = result.components[number - 1]
         if isinstance(component, components.UpdatableComponent):
@@ -162,3 +222,27 @@ def transf_to_nnet(
             raise InputError(f"shift is of shape {data.shape}; ({rows},) is taken.")
         result.components.append(components.AddShift(rows, rows, data, coef))
     return result
+
+
+def rbm_to_nnet(nnet: Nnet) -> Nnet:
+    """The `<Rbm>` components of `nnet` as a feed-forward network.
+
+    As rbm-convert-to-nnet: `<AffineTransform>` of the weights and the hidden biases,
+    then `<Sigmoid>` unless the hidden units are gaussian.
+
+    Raises:
+        InputError: if `nnet` holds another component.
+    """
+    found: list[components.Component] = []
+    for number, rbm in enumerate(nnet.components, 1):
+        if not isinstance(rbm, components.Rbm):
+            raise InputError(
+                f"component {number} is {rbm.marker}; networks of <Rbm> are converted."
+            )
+        inputs, outputs = rbm.input_dim, rbm.output_dim
+        found.append(
+            components.AffineTransform(inputs, outputs, rbm.linearity, rbm.hidden_bias)
+        )
+        if rbm.hidden_type == "bern":
+            found.append(components.Sigmoid(outputs, outputs))
+    return Nnet(found)
