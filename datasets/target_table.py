@@ -30,6 +30,10 @@ class TargetTable:
     def __contains__(self, key: str) -> bool:
         return key in self._table
 
+    def of(self, key: str, feats: np.ndarray) -> Posterior:
+        """The targets of an utterance with these features."""
+        return self[key]
+
     def __getitem__(self, key: str) -> Posterior:
         value = self._table[key]
         if isinstance(value, Posterior):
@@ -45,6 +49,28 @@ class TargetTable:
             f"{self.name}: utterance {key} holds {_describe(value)}, but targets are "
             "integers (utt1 0 0 1), posteriors (utt1 [ 0 1 ] [ 0 1 ]) or matrices."
         )
+
+
+class OwnFeatures(TargetTable):
+    """Each utterance's own features as its targets, as an autoencoder has them.
+
+    Args:
+        dim: how many of their dimensions, from the first; deltas stand behind the
+            features that they are of. None is all.
+    """
+
+    def __init__(self, dim: int | None = None):
+        self.name = "features"
+        self.dim = dim
+
+    def __contains__(self, key: str) -> bool:
+        return True
+
+    def of(self, key: str, feats: np.ndarray) -> Posterior:
+        return feat_to_post(feats[:, : self.dim])
+
+    def __getitem__(self, key: str) -> Posterior:
+        raise TypeError("targets that are features are known from features only.")
 
 
 def _open(rspecifier: str) -> Any:

@@ -49,7 +49,8 @@ class Utterances:
     Args:
         feats: `(key, matrix)` pairs, a `FeaturePipeline`; or a features rspecifier.
         targets: labels or posteriors by utterance: an rspecifier of int vectors, of
-            posteriors or of matrices, told apart by their content, or a mapping.
+            posteriors or of matrices, told apart by their content, or a mapping, or a
+            `TargetTable`.
         frame_weights: rspecifier of a vector for each utterance, or a mapping.
         utt_weights: rspecifier of a number for each utterance, or a mapping.
         num_targets: number of outputs of the network; an index of a target at or over
@@ -75,7 +76,7 @@ class Utterances:
     def __init__(
         self,
         feats: Iterable[tuple[str, NDArray[np.float32]]] | str,
-        targets: Mapping[str, Any] | str,
+        targets: Mapping[str, Any] | TargetTable | str,
         *,
         frame_weights: Mapping[str, Any] | str | None = None,
         utt_weights: Mapping[str, float] | str | None = None,
@@ -98,7 +99,9 @@ class Utterances:
         self.max_frames = max_frames
         self.replayable = getattr(feats, "replayable", iter(feats) is not feats)
         self.num_done = self.no_targets = self.other_errors = 0
-        self._targets = TargetTable(targets)
+        self._targets = (
+            targets if isinstance(targets, TargetTable) else TargetTable(targets)
+        )
         self._frame_weights = _open(frame_weights, "vector")
         self._utt_weights = _open(utt_weights, "token")
 
@@ -141,7 +144,7 @@ class Utterances:
             raise _PassedOver(
                 f"{key}, {len(feats)} frames, over the limit of {self.max_frames}"
             )
-        targets = self._targets[key]
+        targets = self._targets.of(key, feats)
         if self._frame_weights is None:
             weights = np.ones(len(feats), np.float32)
         else:

@@ -40,6 +40,21 @@ MODELS = {
         f"{_ACOUSTIC}.dnn_config:DnnConfig",
         "spliced frames through sigmoid layers to pdfs (Kaldi nnet1's DNN)",
     ),
+    "acoustic/autoencoder": Entry(
+        f"{_ACOUSTIC}.autoencoder",
+        f"{_ACOUSTIC}.autoencoder_config:AutoencoderConfig",
+        "spliced frames through tanh layers to features, by mean square error",
+    ),
+    "acoustic/multilingual": Entry(
+        f"{_ACOUSTIC}.multilingual",
+        f"{_ACOUSTIC}.multilingual_config:MultilingualConfig",
+        "one network for several languages, a softmax for each",
+    ),
+    "acoustic/bottleneck": Entry(
+        f"{_ACOUSTIC}.bottleneck",
+        f"{_ACOUSTIC}.bottleneck_config:BottleneckConfig",
+        "two networks with a narrow layer, the second on splices of the first's",
+    ),
 }
 """Every model under its name, `task/name`. A new model is a line here."""
 
@@ -232,7 +247,14 @@ def _text(value: Any) -> str:
 
 
 def _meanings(config_class: type) -> dict[str, str]:
-    """The text under each field."""
+    """The text under each field, also of the classes that it comes from."""
+    found: dict[str, str] = {}
+    for one in reversed(config_class.__mro__[:-1]):
+        found |= _own_meanings(one)
+    return found
+
+
+def _own_meanings(config_class: type) -> dict[str, str]:
     tree = ast.parse(inspect.cleandoc(inspect.getsource(config_class)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
     return {

@@ -18,11 +18,16 @@ def build(config: DnnConfig) -> keras.Model:
     The feature transform splices; its shift and scale start as the identity until
     statistics are measured. Without softmax the output is named `outputs`.
     """
+    return build_named(config, "acoustic_dnn")
+
+
+def build_named(config: DnnConfig, name: str) -> keras.Model:
+    """The same for any configuration with its own prototype."""
     net = nnet_proto.initialize(config.proto(), config.seed, rng=config.rng)
     return assemble(
         keras_layers.to_layers(plain_transform(config), "transform_", trainable=False),
         keras_layers.to_layers(net, "net_"),
-        "acoustic_dnn",
+        name,
     )
 
 

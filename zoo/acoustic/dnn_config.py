@@ -1,6 +1,7 @@
 """The configuration of `acoustic/dnn`."""
 
 import dataclasses
+from typing import Any
 
 from seqzoo.zoo.checkpoints import make_proto
 
@@ -64,12 +65,8 @@ class DnnConfig:
         """What `nnet_proto.initialize` draws with."""
         return "kaldi" if self.kaldi_draws else "numpy"
 
-    def proto(self, input_dim: int | None = None) -> str:
-        """The prototype of the network behind the feature transform.
-
-        Args:
-            input_dim: what the transform puts out; None is the spliced frames.
-        """
+    def proto_options(self) -> dict[str, Any]:
+        """What `make_nnet_proto` is told besides dimensions."""
         options = {
             "activation_type": f"<{self.activation.capitalize()}>",
             "softmax": self.softmax,
@@ -82,10 +79,18 @@ class DnnConfig:
         }
         if not self.dropout_rate:
             del options["dropout_opts"]
+        return {**options, **make_proto.parse_proto_opts(self.proto_opts)}
+
+    def proto(self, input_dim: int | None = None) -> str:
+        """The prototype of the network behind the feature transform.
+
+        Args:
+            input_dim: what the transform puts out; None is the spliced frames.
+        """
         return make_proto.make_nnet_proto(
             input_dim or self.feature_dim * len(self.offsets),
             self.pdfs,
             self.hidden_layers,
             self.hidden_dim,
-            **{**options, **make_proto.parse_proto_opts(self.proto_opts)},
+            **self.proto_options(),
         )

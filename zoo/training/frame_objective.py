@@ -96,7 +96,7 @@ class _Branches:
     """A `Parallel` whose branches go without their last softmaxes."""
 
     def __init__(self, layer: Layer, bodies: Sequence[Sequence[Callable]]):
-        self._widths = [branch[0].dims[0] for branch in layer.nets]
+        self._widths = layer.input_dims
         self._bodies = bodies
 
     def __call__(self, inputs, training: bool = False):

@@ -1,0 +1,61 @@
+"""The configuration of `acoustic/multilingual`."""
+
+import dataclasses
+from typing import Any
+
+from seqzoo.zoo.acoustic.dnn_config import DnnConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MultilingualConfig(DnnConfig):
+    """One network for several languages, each with a softmax of its own.
+
+    All layers but the last are shared; a frame is learnt in the block of outputs of
+    its language alone. Defaults are the bundled prompts in English, Spanish and
+    French.
+    """
+
+    languages: tuple[str, ...] = ("en", "es", "fr")
+    """Names of the languages, in the order of their blocks."""
+
+    block_dims: tuple[int, ...] = (117, 72, 105)
+    """Outputs of each language; from its alignments by default."""
+
+    task_weights: tuple[float, ...] = ()
+    """Weight of each language in the objective; 1 each by default."""
+
+    pdfs: int = 0
+    """All outputs together: the sum of `block_dims`."""
+
+    def __post_init__(self) -> None:
+        count = len(self.languages)
+        if not count or len(set(self.languages)) < count:
+            raise ValueError("languages are one or more different names.")
+        for name in ("block_dims", "task_weights"):
+            values = getattr(self, name)
+            if len(values) != count and (values or name == "block_dims"):
+                raise ValueError(
+                    f"{name} has {len(values)} values, but there are {count} languages."
+                )
+        if min(self.block_dims) < 1:
+            raise ValueError(f"block_dims are {self.block_dims}; at least 1 is taken.")
+        if self.pdfs not in (0, sum(self.block_dims)):
+            raise ValueError(
+                f"pdfs is {self.pdfs}, but block_dims add up to {sum(self.block_dims)}."
+            )
+        object.__setattr__(self, "pdfs", sum(self.block_dims))
+
+    @property
+    def objective(self) -> str:
+        """The languages' cross-entropies side by side."""
+        weights = self.task_weights or (1.0,) * len(self.languages)
+        parts = [
+            f"xent,{dim},{weight:g}"
+            for dim, weight in zip(self.block_dims, weights, strict=True)
+        ]
+        return ",".join(["multitask", *parts])
+
+    def proto_options(self) -> dict[str, Any]:
+        """Also the blocks."""
+        blocks = ":".join(map(str, self.block_dims))
+        return {**super().proto_options(), "block_softmax_dims": blocks}
