@@ -148,7 +148,9 @@ def _assert_equal(net, path):
 @pytest.mark.parametrize("case", CASES)
 def test_golden_kaldi_training_ends_at_the_recorded_net(case):
     run = Run(case)
-    net = keras_layers.to_layers(nnet1.read(str(run.folder / "init.nnet")))
+    net = keras_layers.to_layers(
+        nnet1.read(str(run.folder / "init.nnet")), kaldi_gradients=True
+    )
     sums = run.trainer(net).train(run.fillings())
     log = (run.folder / "train.log").read_text()
     _assert_equal(net, run.folder / "final.nnet")
