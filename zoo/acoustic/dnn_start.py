@@ -67,7 +67,8 @@ class DnnStart:
         return feature_transform.build(
             recipe.feat_type,
             pipeline.__iter__ if pipeline.replayable else data.feats,
-            splice=_splice(self.config),
+            offsets=self.config.offsets if recipe.feat_type == "plain" else None,
+            splice=0 if recipe.feat_type == "plain" else _splice(self.config),
             traps_dct_basis=recipe.traps_dct_basis,
             transf=_matrix(recipe),
             splice_after_transf=recipe.splice_after_transf,
@@ -128,7 +129,7 @@ def _splice(config: DnnConfig) -> int:
     splice = max(config.offsets)
     if config.offsets != tuple(range(-splice, splice + 1)):
         raise InputError(
-            f"offsets are {config.offsets}; a feature transform is made for symmetric "
-            "ones without gaps. Give --feature_transform=FILE for others."
+            f"offsets are {config.offsets}; feat_type plain alone takes any, the "
+            "others symmetric ones without gaps. Give --feature_transform=FILE."
         )
     return splice

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ def build(
     feats: Feats,
     *,
     splice: int = 5,
+    offsets: Sequence[int] | None = None,
     traps_dct_basis: int = 11,
     transf: NDArray | None = None,
     splice_after_transf: int = 5,
@@ -54,6 +55,8 @@ def build(
         feat_type: one of `FEAT_TYPES`.
         feats: gives the training features, once for each pass over them.
         splice: frames of context on each side.
+        offsets: of the frames that `plain` puts side by side, instead: `[5]` is no
+            context but a delay of the targets by 5 frames.
         traps_dct_basis: cosines for each feature dimension.
         transf: `(out, in)`, or `(out, in + 1)` with a shift in the last column.
         splice_after_transf: frames of context after `transf`.
@@ -80,6 +83,9 @@ def build(
     if not dim:
         raise InputError("no features came, so no feature transform can be made.")
     nnet = Nnet([_splice(dim, splice)])
+    if offsets is not None:
+        width = dim * len(offsets)
+        nnet = Nnet([components.Splice(dim, width, list(offsets))])
     if feat_type == "traps":
         nnet = nnet_edit.concat(
             nnet, _fixed(traps_matrix(dim, splice, traps_dct_basis))

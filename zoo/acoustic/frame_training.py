@@ -1,83 +1,32 @@
-"""Training on shuffled frames by newbob, in a run folder that can be resumed."""
+"""Training by newbob, in a run folder that can be resumed."""
 
 import contextlib
 import dataclasses
 import logging
-import math
 import os
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
-import tqdm
 
-from seqzoo import layers
-from seqzoo.datasets import frames
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.acoustic import dnn
+from seqzoo.zoo.acoustic import dnn, learner
 from seqzoo.zoo.acoustic.frame_set import FrameSet
+from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
+from seqzoo.zoo.acoustic.run_view import RunView
 from seqzoo.zoo.checkpoints import keras_layers, nnet1
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
-from seqzoo.zoo.training import curves, debug, device, frame_data, newbob
-from seqzoo.zoo.training.frame_sums import FrameSums
-from seqzoo.zoo.training.frame_trainer import FrameTrainer, use_bfloat16
+from seqzoo.zoo.training import curves, debug, device, newbob
+from seqzoo.zoo.training.frame_trainer import Sums, use_bfloat16
 from seqzoo.zoo.training.history import EpochRow
 from seqzoo.zoo.training.run_folder import Log, RunFolder
+
+__all__ = ["FrameTrainOptions", "FrameTraining", "save_whole"]
 
 _LOG = logging.getLogger(__name__)
 _BASE = "nnet"
 _INIT = "nnet.init"
-# Calls of the first epoch that a profile covers.
-_PROFILED_CALLS = 5
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class FrameTrainOptions:
-    """nnet-train-frmshuff's options, and where this program goes further."""
-
-    objective: str = "xent"
-    """`xent` or `mse`."""
-
-    momentum: float = 0.0
-    """In [0, 1); not compensated."""
-
-    l1_penalty: float = 0.0
-    """On weights, not biases, per frame and unit of learning rate."""
-
-    l2_penalty: float = 0.0
-    """The same."""
-
-    minibatch_size: int = 256
-    """Frames."""
-
-    randomize: bool = True
-    """Whether the frames of the buffer are shuffled."""
-
-    randomizer_seed: int = 777
-    """Of the shuffles."""
-
-    loss_report_frames: int = 1_800_000
-    """Frames between two entries of the progress vector (5 hours)."""
-
-    kaldi_tail: bool = False
-    """Leave out the end of a set that fills no minibatch, as nnet1 does."""
-
-    bfloat16: bool = False
-    """Compute in bfloat16, with float32 weights."""
-
-    binary: bool = True
-    """Write networks in binary; text otherwise."""
-
-    statistics: bool = False
-    """Log statistics of each layer at the start and end of an epoch."""
-
-    profile: bool = False
-    """Write a TensorFlow profile of some calls of the first epoch."""
-
-    progress_bar: bool = False
-    """Show one on standard error."""
 
 
 class FrameTraining:
@@ -91,6 +40,7 @@ class FrameTraining:
         held_out: the held-out set, prepared.
         transform: the feature transform.
         init: the initial network.
+        name: of the Keras model that is left at the end.
     """
 
     def __init__(
@@ -102,6 +52,7 @@ class FrameTraining:
         held_out: FrameSet,
         transform: Nnet,
         init: Nnet,
+        name: str = "acoustic",
     ):
         self.folder = folder
         self.options = options
@@ -110,30 +61,24 @@ class FrameTraining:
         self.held_out = held_out
         self.transform = transform
         self.init = init
+        self.name = name
         self.history: list[EpochRow] = []
-        self._net = keras_layers.to_layers(init, "net_")
+        self._net = keras_layers.to_layers(
+            init, "net_", kaldi_gradients=options.kaldi_gradients
+        )
         if options.bfloat16:
             use_bfloat16(self._net)
-        self._optimizer = layers.KaldiSGD(
-            schedule.learn_rate,
-            options.momentum,
-            options.l1_penalty,
-            options.l2_penalty,
-            options.minibatch_size,
-        )
-        self._trainer = FrameTrainer(
+        self._learner = learner.make(
             self._net,
-            options.objective,
-            self._optimizer,
-            options.minibatch_size,
-            options.loss_report_frames,
+            keras_layers.to_layers(transform, "transform_", trainable=False),
+            options,
+            schedule.learn_rate,
+            train,
+            held_out,
         )
         self._loaded = _INIT
-        self._front = keras_layers.to_layers(transform, "transform_", trainable=False)
-        self._train_data: frame_data.Epochs | None = None
-        self._held_out_data = self._epochs(held_out, None)
-        self._events = tf.summary.create_file_writer(folder.file("tensorboard"))
-        self._last: tuple[FrameSums, FrameSums, float] | None = None
+        self._view = RunView(folder, options.progress_bar)
+        self._last: tuple[Sums, Sums, float] | None = None
 
     def run(self) -> newbob.NewbobState:
         """Trains to the end of the schedule, from wherever the folder stands.
@@ -158,29 +103,6 @@ class FrameTraining:
         self._finish(state)
         return state
 
-    def _epochs(
-        self, data: FrameSet, order: frames.Permutation | None
-    ) -> frame_data.Epochs:
-        return frame_data.Epochs(
-            data.dataset(),
-            self._front,
-            self.options.minibatch_size,
-            order,
-            self.options.kaldi_tail,
-        )
-
-    def _train_epochs(self, iteration: int) -> frame_data.Epochs:
-        """The training set from an epoch on, in an order that the seed alone tells."""
-        if self._train_data is None:
-            order = None
-            if self.options.randomize:
-                first = (iteration - 1) * self.train_set.counts.blocks
-                order = frames.seeded_permutation(
-                    self.options.randomizer_seed, first=first
-                )
-            self._train_data = self._epochs(self.train_set, order)
-        return self._train_data
-
     def _resume(self) -> newbob.NewbobState | None:
         stored = self.folder.load_state()
         if stored is None:
@@ -196,7 +118,7 @@ class FrameTraining:
     def _score_init(self) -> newbob.NewbobState:
         with self._log("iter00.initial.log") as log:
             sums, _ = self._score(log, "initial")
-        kind = self.options.objective.capitalize()
+        kind = self.options.objective.partition(",")[0].capitalize()
         _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f (%s),", sums.loss, kind)
         state = newbob.start(self.schedule, _INIT, sums.loss)
         self._save(state)
@@ -206,9 +128,9 @@ class FrameTraining:
         self, iteration: int, learn_rate: float, best: str
     ) -> tuple[float, float]:
         self._load(best)
-        self._optimizer.learning_rate = learn_rate
-        self._optimizer.reset()
-        self._seed_dropout(iteration)
+        self._learner.optimizer.learning_rate = learn_rate
+        self._learner.optimizer.reset()
+        self._seed_dropout(self._net, iteration)
         padded = f"{iteration:0{len(str(self.schedule.max_iters))}d}"
         with self._log(f"iter{padded}.tr.log") as log:
             trained, seconds = self._learn(log, f"epoch {padded}", iteration)
@@ -218,7 +140,7 @@ class FrameTraining:
         self._last = trained, scored, seconds
         return trained.loss, scored.loss
 
-    def _learn(self, log: Log, name: str, iteration: int) -> tuple[FrameSums, float]:
+    def _learn(self, log: Log, name: str, iteration: int) -> tuple[Sums, float]:
         seen = 0.0
         marker = {"first": "start", "last": "end"}
 
@@ -228,10 +150,11 @@ class FrameTraining:
                 log.write(f"### After {done} frames, ({marker[edge]} of the epoch)")
                 log.write(debug.statistics(self._net, self.options.objective, batch))
 
-        with self._progress(name, self.train_set) as bar:
-            with self._profile(iteration) as profiler:
+        wanted = self.options.profile and iteration == 1
+        with self._view.progress(name, self.train_set.counts.frames) as bar:
+            with self._view.profile(wanted) as profiler:
 
-                def on_call(sums: FrameSums) -> None:
+                def on_call(sums: Sums) -> None:
                     nonlocal seen
                     seen = sums.frames
                     bar(sums)
@@ -239,34 +162,32 @@ class FrameTraining:
 
                 begun = time.perf_counter()
                 edges = on_edge if self.options.statistics else None
-                data = self._train_epochs(iteration)
-                sums = self._trainer.train(data, on_call, edges)
+                sums = self._learner.train(iteration, on_call, edges)
                 seconds = time.perf_counter() - begun
         shuffled = "RANDOMIZED" if self.options.randomize else "NOT-RANDOMIZED"
         self._summary(log, self.train_set, sums, seconds, f"TRAINING, {shuffled}")
         return sums, seconds
 
-    def _score(self, log: Log, name: str) -> tuple[FrameSums, float]:
-        with self._progress(f"{name}, held out", self.held_out) as bar:
+    def _score(self, log: Log, name: str) -> tuple[Sums, float]:
+        frames = self.held_out.counts.frames
+        with self._view.progress(f"{name}, held out", frames) as bar:
             begun = time.perf_counter()
-            sums = self._trainer.evaluate(self._held_out_data, bar)
+            sums = self._learner.score(bar)
             seconds = time.perf_counter() - begun
         kind = "CROSS-VALIDATION, NOT-RANDOMIZED"
         self._summary(log, self.held_out, sums, seconds, kind)
         return sums, seconds
 
     def _summary(
-        self, log: Log, data: FrameSet, sums: FrameSums, seconds: float, kind: str
+        self, log: Log, data: FrameSet, sums: Sums, seconds: float, kind: str
     ) -> None:
         counts = data.counts
         if not sums.minibatches:
-            raise InputError(
-                f"{counts.frames} frames do not fill a minibatch of "
-                f"{self.options.minibatch_size}; give more data or a smaller "
-                "minibatch_size, or leave kaldi_tail off."
-            )
+            raise InputError(f"{counts.frames} frames {self._learner.empty}")
+        done = self._learner.utterances(held_out=data is self.held_out)
+        done = counts.done if done is None else done
         log.write(
-            f"Done {counts.done} files, {counts.no_targets} with no tgt_mats, "
+            f"Done {done} files, {counts.no_targets} with no tgt_mats, "
             f"{counts.other_errors} with other errors. "
             f"[{kind}, {seconds / 60:g} min, fps{sums.frames / seconds:g}]"
         )
@@ -299,7 +220,7 @@ class FrameTraining:
         self.history.append(row)
         self._save(state)
         self.folder.write_history(self.history)
-        self._write_events(row)
+        self._view.write_events(row)
         _LOG.info("%s", epoch.line)
 
     def _save(self, state: newbob.NewbobState, done: bool = False) -> None:
@@ -321,7 +242,7 @@ class FrameTraining:
         model = dnn.assemble(
             keras_layers.to_layers(self.transform, "transform_", trainable=False),
             keras_layers.to_layers(keras_layers.to_nnet(self._net), "net_"),
-            "acoustic_dnn",
+            self.name,
         )
         save_whole(model.save, self.folder.file("final.keras"))
         save_whole(model.save_weights, self.folder.file("weights", "final.weights.h5"))
@@ -340,9 +261,11 @@ class FrameTraining:
         keras_layers.set_weights(self._net, nnet1.read(self.folder.file(*parts)))
         self._loaded = name
 
-    def _seed_dropout(self, iteration: int) -> None:
+    def _seed_dropout(self, net: Sequence[Any], iteration: int) -> None:
         """Makes dropout depend on seed and epoch alone, for resumed runs to agree."""
-        for number, layer in enumerate(self._net):
+        for number, layer in enumerate(net):
+            for nested in getattr(layer, "nets", ()):
+                self._seed_dropout(nested, iteration)
             generator = getattr(layer, "seed_generator", None)
             if generator is not None:
                 seed = (self.options.randomizer_seed * 1009 + number) % 2**31
@@ -353,53 +276,6 @@ class FrameTraining:
         with self.folder.log(name) as log:
             log.write(device.describe())
             yield log
-
-    @contextlib.contextmanager
-    def _progress(self, name: str, data: FrameSet) -> Iterator[Any]:
-        bar = tqdm.tqdm(
-            total=data.counts.frames,
-            desc=name,
-            unit=" frames",
-            unit_scale=True,
-            leave=False,
-            file=sys.stderr,
-            disable=not self.options.progress_bar,
-        )
-        with bar:
-
-            def show(sums: FrameSums) -> None:
-                bar.set_postfix_str(f"loss {sums.loss:.4f}", refresh=False)
-                bar.update(int(sums.frames) - bar.n)
-
-            yield show
-
-    @contextlib.contextmanager
-    def _profile(self, iteration: int) -> Iterator[Any]:
-        if not (self.options.profile and iteration == 1):
-            yield lambda: None
-            return
-        calls = 0
-        tf.profiler.experimental.start(self.folder.file("tensorboard"))
-
-        def count() -> None:
-            nonlocal calls
-            calls += 1
-            if calls == _PROFILED_CALLS:
-                tf.profiler.experimental.stop()
-
-        yield count
-        if calls < _PROFILED_CALLS:
-            tf.profiler.experimental.stop()
-        _LOG.info("profile in %s", self.folder.file("tensorboard"))
-
-    def _write_events(self, row: EpochRow) -> None:
-        with self._events.as_default(step=row.iteration):
-            for name in ("learn_rate", "train_loss", "cv_loss", "frames_per_second"):
-                tf.summary.scalar(name, getattr(row, name))
-            if row.cv_accuracy is not None and not math.isnan(row.cv_accuracy):
-                tf.summary.scalar("train_accuracy", row.train_accuracy)
-                tf.summary.scalar("cv_accuracy", row.cv_accuracy)
-        self._events.flush()
 
 
 def save_whole(save: Any, path: str) -> None:
