@@ -15,7 +15,11 @@ _KINDS = (
     layers.Recurrent,
     layers.SentenceAveraging,
     layers.SimpleSentenceAveraging,
+    layers.MultiBasis,
 )
+
+# Work frame by frame, but leave padding out of something.
+_MASKED = (layers.LengthNorm, layers.Parallel)
 
 
 def is_recurrent(layer: Layer) -> bool:
@@ -36,6 +40,6 @@ def looks_along_time(layer: Layer) -> bool:
 
 def call(layer: Layer, inputs: tf.Tensor, mask: tf.Tensor, **options: Any) -> tf.Tensor:
     """A layer's output for `(batch, time, dim)`, whether or not it takes a mask."""
-    if looks_along_time(layer):
+    if looks_along_time(layer) or isinstance(layer, _MASKED):
         return layer(inputs, mask=mask, **options)
     return layer(inputs, **options)
