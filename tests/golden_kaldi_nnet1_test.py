@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 
 from seqzoo.datasets import cmvn, compressed_matrix, deltas, tables
+from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.kaldi_objects import ObjectReader
 from seqzoo.zoo.acoustic import feature_transform
 from seqzoo.zoo.checkpoints import (
+    make_cnn_proto,
+    make_lstm_proto,
     make_proto,
     nnet1,
+    nnet2_raw,
     nnet_edit,
     nnet_info,
     nnet_proto,
+    proto_options,
 )
 
 _GOLDENS = pathlib.Path(__file__).parent / "goldens" / "kaldi"
@@ -31,6 +36,12 @@ def _folders(pattern, *files):
         for path in found
         if all((path / name).exists() for name in files)
     ]
+
+
+def _files(*patterns):
+    found = sorted(path for pattern in patterns for path in _GOLDENS.glob(pattern))
+    assert found
+    return [pytest.param(path, id=path.name) for path in found]
 
 
 @pytest.mark.parametrize("case", _folders("comp_*", "nnet.txt", "nnet.bin"))
@@ -89,6 +100,9 @@ def _copy(options, source, _):
     if "remove-first-components" in options:
         count = int(options["remove-first-components"])
         nnet = nnet_edit.remove_first_components(nnet, count)
+    if "from-parallel-component" in options:
+        number = int(options["from-parallel-component"])
+        nnet = nnet_edit.from_parallel_component(nnet, number)
     if "dropout-rate" in options:
         nnet = nnet_edit.set_dropout_rate(nnet, float(options["dropout-rate"]))
     return nnet
@@ -110,6 +124,10 @@ def _transf(options, matrix, _):
     return nnet_edit.transf_to_nnet(tables.read_object(str(_TOOLS / matrix), "matrix"))
 
 
+def _raw(options, source, _):
+    return nnet1.read(str(_TOOLS / source))
+
+
 def _learn_rates(options, source, _):
     return nnet_edit.set_learn_rates(
         nnet1.read(str(_TOOLS / source)),
@@ -126,7 +144,18 @@ _PROGRAMS = {
     "cmvn-to-nnet": _cmvn,
     "transf-to-nnet": _transf,
     "nnet-set-learnrate": _learn_rates,
+    "nnet1-to-raw-nnet": _raw,
 }
+# Kaldi empties the network that it copies from.
+_EMPTY = b"<Nnet> \n</Nnet> \n"
+
+
+def _failed(program):
+    """The command lines of a program that Kaldi refused."""
+    lines = (_TOOLS / "README").read_text().splitlines()
+    found = [line for line in lines if line.startswith(program) and "# rc=" in line]
+    assert found
+    return [line.partition(" # rc=")[0].strip() for line in found]
 
 
 def _commands():
@@ -141,10 +170,25 @@ def _commands():
 
 
 @pytest.mark.parametrize("program, options, names", list(_commands()))
-def test_golden_kaldi_tools(program, options, names):
+def test_golden_kaldi_tools(program, options, names, monkeypatch):
+    monkeypatch.chdir(_TOOLS)
     nnet = _PROGRAMS[program](options, *names)
     expected = (_TOOLS / names[-1]).read_bytes()
-    assert nnet1.to_bytes(nnet, binary=False) == expected
+    if program == "nnet1-to-raw-nnet":
+        assert nnet2_raw.to_text(nnet) == expected.decode()
+    elif expected == _EMPTY:
+        whole = nnet1.read(str(_TOOLS / names[0])).components[0]
+        nested = whole.nets[int(options["from-parallel-component"]) - 1]
+        assert nnet1.to_bytes(nnet) == nnet1.to_bytes(nested)
+    else:
+        assert nnet1.to_bytes(nnet, binary=False) == expected
+
+
+@pytest.mark.parametrize("line", _failed("nnet1-to-raw-nnet"))
+def test_golden_kaldi_conversions_to_nnet2_that_are_refused(line):
+    nnet = nnet1.read(str(_TOOLS / shlex.split(line)[2]))
+    with pytest.raises(InputError, match="is not converted to nnet2"):
+        nnet2_raw.to_text(nnet)
 
 
 def test_golden_kaldi_info_of_a_concatenation():
@@ -152,19 +196,48 @@ def test_golden_kaldi_info_of_a_concatenation():
     assert nnet_info.info(nnet) == (_TOOLS / "concat.info").read_text()
 
 
+_SCRIPTS = {
+    "make_nnet_proto.py": (make_proto.make_nnet_proto, make_proto.ProtoOptions),
+    "make_cnn_proto.py": (
+        make_cnn_proto.make_cnn_proto,
+        make_cnn_proto.CnnProtoOptions,
+    ),
+    "make_lstm_proto.py": (
+        make_lstm_proto.make_lstm_proto,
+        make_lstm_proto.LstmProtoOptions,
+    ),
+    "make_blstm_proto.py": (
+        make_lstm_proto.make_blstm_proto,
+        make_lstm_proto.BlstmProtoOptions,
+    ),
+}
+
+
 def _proto_cases():
     for path in sorted((_GOLDENS / "protos").glob("*.cmd")):
         words = path.read_text().removeprefix("# ").split()
-        if words[0] == "make_nnet_proto.py":
-            yield pytest.param(path.with_suffix(".proto"), words[1:], id=path.stem)
+        yield pytest.param(path.with_suffix(".proto"), *words[:1], words[1:])
 
 
-@pytest.mark.parametrize("path, words", list(_proto_cases()))
-def test_golden_kaldi_make_proto(path, words):
+def _script_words(script, words):
     opts = " ".join(word for word in words if word.startswith("--"))
     dims = [int(word) for word in words if not word.startswith("--")]
-    found = make_proto.make_nnet_proto(*dims, **make_proto.parse_proto_opts(opts))
-    assert found == path.read_text()
+    return dims, proto_options.parse(opts, _SCRIPTS[script][1])
+
+
+@pytest.mark.parametrize("path, script, words", list(_proto_cases()))
+def test_golden_kaldi_make_proto(path, script, words):
+    dims, options = _script_words(script, words)
+    found = _SCRIPTS[script][0](*dims, **options)
+    if path.with_suffix(".err").exists():
+        # The script died behind its first line and the prototypes that it names.
+        assert found.startswith(path.read_text())
+        names = make_cnn_proto.make_pitch_protos(*dims, **options)
+        assert len(names) == 2
+        for name, text in names.items():
+            assert text == path.with_name(name).read_text()
+    else:
+        assert found == path.read_text()
     nnet_proto.parse(found, path.name)
 
 
@@ -195,9 +268,51 @@ def test_golden_kaldi_recipe_feature_transform():
         np.testing.assert_allclose(found.data, kaldi.data, rtol=1e-6, atol=1e-9)
 
 
-def test_golden_kaldi_recipe_proto():
-    expected = (_GOLDENS / "recipe" / "dnn.nnet.proto").read_text()
-    assert make_proto.make_nnet_proto(40, 5, 2, 16) == expected
+# recipe/NAME.log opens with the command that made recipe/NAME.*.
+
+
+@pytest.mark.parametrize("path", _files("recipe/*.nnet.proto"))
+def test_golden_kaldi_recipe_proto(path):
+    name = path.name.removesuffix(".nnet.proto")
+    words = shlex.split(path.with_name(f"{name}.log").read_text().splitlines()[0])
+    options = {
+        word: value
+        for word, value in zip(words, words[1:], strict=False)
+        if word.startswith("--")
+    }
+    transform = nnet1.read(str(path.with_name(f"{name}.feature_transform.txt")))
+    dims = [transform.output_dim, int(options["--num-tgt"])]
+    if "--dbn" in options:
+        layers = options["--dbn"].removeprefix("exp/dbn/")
+        dims[0] = nnet1.read(str(path.with_name(f"dbn.{layers}.txt"))).output_dim
+    kind = options.get("--network-type", "dnn")
+    script, known = _SCRIPTS[f"make_{'nnet' if kind == 'dnn' else kind}_proto.py"]
+    given = proto_options.parse(options.get("--proto-opts", ""), known)
+    if kind == "dnn":
+        given["bottleneck_dim"] = int(options.get("--bn-dim", 0))
+        dims += [int(options["--hid-layers"]), int(options.get("--hid-dim", 1024))]
+    assert script(*dims, **given) == path.read_text()
+
+
+@pytest.mark.parametrize(
+    "path",
+    _files(
+        "recipe/*.final.txt", "recipe/*.feature_transform.txt", "recipe/dbn.?.*.txt"
+    ),
+)
+def test_golden_kaldi_recipe_networks_are_read_and_written(path):
+    nnet = nnet1.read(str(path))
+    assert nnet1.to_bytes(nnet, binary=False) == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", _files("recipe/dbn.?.dbn.txt"))
+def test_golden_kaldi_recipe_stack_of_rbms(path):
+    count = int(path.name.split(".")[1])
+    rbms = [
+        nnet1.read(str(path.with_name(f"dbn.{n}.rbm.txt"))) for n in range(1, count + 1)
+    ]
+    stack = nnet_edit.concat(*map(nnet_edit.rbm_to_nnet, rbms))
+    assert nnet1.to_bytes(stack, binary=False) == path.read_bytes()
 
 
 def test_golden_kaldi_feature_transform_of_the_tools():

@@ -32,8 +32,14 @@ def test_lines_of_a_prototype():
 
 def test_markers_around_the_lines_may_be_absent():
     line = "<Sigmoid> <InputDim> 6 <OutputDim> 6\n"
-    for text in (line, line + "</NnetProto>\n", f"<NnetProto>\n{line}</NnetProto>"):
+    closed, opened = f"{line}</NnetProto>\n", f"<NnetProto>\n{line}"
+    for text in (line, closed, opened, f"<NnetProto>\n{line}</NnetProto>"):
         assert len(parse(text, "p")) == 1
+
+
+def test_an_option_right_behind_a_number():
+    line = "<AffineTransform> <InputDim> 2 <OutputDim> 2<BiasMean> -0.5e0<BiasRange> 0"
+    assert _one(line).bias.tolist() == [-0.5, -0.5]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,6 @@ def test_markers_around_the_lines_may_be_absent():
     [
         ("", "p: holds no component."),
         ("<NnetProto>\n</NnetProto>\n", "p: holds no component."),
-        ("<NnetProto>\n<A> <B> 1\n", "p:1: <NnetProto> is not closed by </NnetProto>."),
         ("<A> <B> 1\n<NnetProto>\n", "p:2: <NnetProto> must be the first line."),
         ("<A> <B> 1\n</NnetProto>\n<C> <D> 1", "p:3: '<C>' stands after"),
         ("Sigmoid <InputDim> 1", "p:1: 'Sigmoid' is not a component"),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
-import shlex
 from typing import Any
 
 from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.checkpoints import proto_options
+from seqzoo.zoo.checkpoints.proto_options import ScriptOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ProtoOptions:
+class ProtoOptions(ScriptOptions):
     """The options of make_nnet_proto.py; a `_` in a string value means a space."""
 
     softmax: bool = True
@@ -63,76 +63,24 @@ class ProtoOptions:
     proto_head: bool = False
     """Whether `<NnetProto>` and `</NnetProto>` stand around the lines."""
 
-
-_FIELDS = {field.name: field for field in dataclasses.fields(ProtoOptions)}
-_DEFAULTS = ProtoOptions()
-# Flags of the command line that stand for a value of a field.
-_SWITCHES = {
-    "no-softmax": ("softmax", False),
-    "no-glorot-scaled-stddev": ("glorot_scaled_stddev", False),
-    "no-smaller-input-weights": ("smaller_input_weights", False),
-    "no-bottleneck-trick": ("bottleneck_trick", False),
-    "with-dropout": ("with_dropout", True),
-    "with-proto-head": ("proto_head", True),
-    "no-proto-head": ("proto_head", False),
-}
-_VALUED = [
-    name.replace("_", "-")
-    for name, field in _FIELDS.items()
-    if field.type != "bool"  # annotations are strings here
-]
-
-
-def _unknown(name: str, known: list[str]) -> InputError:
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}."
-    return InputError(f"proto options: {name} is not known; {hint}")
+    SWITCHES = {
+        "no-softmax": ("softmax", False),
+        "no-glorot-scaled-stddev": ("glorot_scaled_stddev", False),
+        "no-smaller-input-weights": ("smaller_input_weights", False),
+        "no-bottleneck-trick": ("bottleneck_trick", False),
+        "with-dropout": ("with_dropout", True),
+        "with-proto-head": ("proto_head", True),
+        "no-proto-head": ("proto_head", False),
+    }
 
 
 def parse_proto_opts(text: str) -> dict[str, Any]:
     """The keyword arguments that a `--proto-opts` string stands for.
 
-    `--no-softmax --activation-type=<Tanh> --hid-bias-mean=0.0` becomes
-    `{"softmax": False, "activation_type": "<Tanh>", "hid_bias_mean": 0.0}`.
-
     Raises:
         InputError: for an option that is not known or a value that is not one.
     """
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise InputError(f"proto options: {text!r}: {error}.") from None
-    options: dict[str, Any] = {}
-    words.reverse()
-    while words:
-        word = words.pop()
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--"):
-            raise InputError(
-                f"proto options: {word!r} is not of the form --name=value."
-            )
-        if name in _SWITCHES:
-            if equals:
-                raise InputError(f"proto options: --{name} takes no value.")
-            field, stands_for = _SWITCHES[name]
-            options[field] = stands_for
-            continue
-        if name not in _VALUED:
-            known = [f"--{n}" for n in sorted([*_VALUED, *_SWITCHES])]
-            raise _unknown(f"--{name}", known)
-        if not equals:
-            if not words:
-                raise InputError(f"proto options: --{name} lacks its value.")
-            value = words.pop()
-        field = name.replace("-", "_")
-        kind: type[Any] = type(getattr(_DEFAULTS, field))
-        try:
-            options[field] = kind(value)
-        except ValueError:
-            raise InputError(
-                f"proto options: --{name}={value} is not of type {kind.__name__}."
-            ) from None
-    return options
+    return proto_options.parse(text, ProtoOptions)
 
 
 def make_nnet_proto(
@@ -154,21 +102,17 @@ def make_nnet_proto(
     Raises:
         InputError: for an unknown option or dimensions that do not make sense.
     """
-    for name in options:
-        if name not in _FIELDS:
-            raise _unknown(name, sorted(_FIELDS))
-    make = _Maker(ProtoOptions(**options))
+    make = _Maker(ProtoOptions.make(options))
     o = make.options
-    dims = {
-        "feat_dim": (feat_dim, 1),
-        "num_leaves": (num_leaves, 1),
-        "num_hid_layers": (num_hid_layers, 0),
-        "num_hid_neurons": (num_hid_neurons, 1),
-        "bottleneck_dim": (o.bottleneck_dim, 0),
-    }
-    for name, (value, least) in dims.items():
-        if value < least:
-            raise InputError(f"prototype: {name} is {value}; {least} is the least.")
+    proto_options.check_least(
+        {
+            "feat_dim": (feat_dim, 1),
+            "num_leaves": (num_leaves, 1),
+            "num_hid_layers": (num_hid_layers, 0),
+            "num_hid_neurons": (num_hid_neurons, 1),
+            "bottleneck_dim": (o.bottleneck_dim, 0),
+        }
+    )
 
     if num_hid_layers == 0 and not o.bottleneck_dim:
         make.output(feat_dim, num_leaves, coefs="")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
-import difflib
 import io
 from typing import Any
 
@@ -182,11 +181,9 @@ def _unknown(reader: ObjectReader, marker: str, number: int, at: int) -> str:
     if not (shown.startswith("<") and marker.endswith(">")):
         place = reader.bytes.where(at, text=not reader.binary)
         return f"{place}: expected component {number} or {_END}, found {shown!r}."
-    near = difflib.get_close_matches(marker, components.supported(), 1, 0.8)
-    hint = f"did you mean {near[0]}? " if near else ""
     return (
-        f"{reader.bytes.name}: component {number} {shown} at byte {at} is not "
-        f"supported; {hint}{components.supported_text()}."
+        f"{reader.bytes.name}: component {number} {shown} at byte {at} "
+        f"{components.unknown_text(marker, 0.8)}."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from typing import NamedTuple
 
 from seqzoo.datasets import files
@@ -11,6 +12,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import components, draws
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
+_GLUED = re.compile(r"(?<!\S)([-+.\w]+)(<\w+>)(?!\S)")
 _DEEPEST = 10
 _LONGEST = 1 << 24  # bytes
 
@@ -147,8 +149,8 @@ class ProtoLine(NamedTuple):
 def parse(text: str, name: str) -> list[ProtoLine]:
     """The components of a prototype, unresolved, in their order.
 
-    `<NnetProto>` and `</NnetProto>` around the lines and empty lines are left
-    out; the first may be absent, but where it stands it must be closed.
+    `<NnetProto>` and `</NnetProto>` around the lines, either of which may be absent,
+    and empty lines are left out.
 
     Args:
         text: `<Marker> <InputDim> i <OutputDim> o <Option> value ...` lines.
@@ -158,9 +160,11 @@ def parse(text: str, name: str) -> list[ProtoLine]:
         InputError: with the number of the line that is wrong.
     """
     lines: list[ProtoLine] = []
-    opened = closed = 0
+    closed = 0
+    opened = False
     for number, text_line in enumerate(text.splitlines(), 1):
-        words = text_line.split()
+        # Kaldi's scripts print options right behind a number: `0.0<ParamStddev> 0.04`.
+        words = _GLUED.sub(r"\1 \2", text_line).split()
         if not words:
             continue
         place = f"{name}:{number}"
@@ -168,7 +172,7 @@ def parse(text: str, name: str) -> list[ProtoLine]:
         if head == "<nnetproto>":
             if opened or lines:
                 raise InputError(f"{place}: <NnetProto> must be the first line.")
-            opened = number
+            opened = True
             words = words[1:]
         if words and words[-1].lower() == "</nnetproto>" and not closed:
             closed = number
@@ -180,8 +184,6 @@ def parse(text: str, name: str) -> list[ProtoLine]:
             )
         if words:
             lines.append(_line(words, number, place))
-    if opened and not closed:
-        raise InputError(f"{name}:{opened}: <NnetProto> is not closed by </NnetProto>.")
     if not lines:
         raise InputError(f"{name}: holds no component.")
     return lines
@@ -255,7 +257,9 @@ def _make(proto: str, name: str, rng: draws.Draws, depth: int) -> Nnet:
         try:
             kind = components.lookup(marker)
         except KeyError:
-            raise options.error(_unknown(marker)) from None
+            raise options.error(
+                f"{marker} {components.unknown_text(marker, 0.5)}"
+            ) from None
         inputs, outputs = options.integer("InputDim"), options.integer("OutputDim")
         if not (0 < inputs < 2**31 and 0 < outputs < 2**31):
             raise options.error(
@@ -279,9 +283,3 @@ def _make(proto: str, name: str, rng: draws.Draws, depth: int) -> Nnet:
             ) from None
         nnet.components.append(component)
     return nnet
-
-
-def _unknown(marker: str) -> str:
-    near = difflib.get_close_matches(marker, components.supported(), 1, 0.5)
-    known = f"did you mean {near[0]}?" if near else components.supported_text()
-    return f"{marker} is not supported; {known}"

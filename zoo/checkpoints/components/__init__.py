@@ -19,6 +19,7 @@ from seqzoo.zoo.checkpoints.components.component import (
     register,
     supported,
     supported_text,
+    unknown_text,
     write_options,
 )
 from seqzoo.zoo.checkpoints.components.convolution import ConvolutionalComponent
@@ -82,5 +83,6 @@ __all__ = [
     "register",
     "supported",
     "supported_text",
+    "unknown_text",
     "write_options",
 ]

@@ -8,6 +8,7 @@ all readers and writers; docs/adding_a_component.md adds one in 15 lines.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -111,6 +112,30 @@ def supported() -> list[str]:
 
 def supported_text() -> str:
     return f"supported: {', '.join(supported())}"
+
+
+# Components of the LSTM code from which Kaldi took its own.
+_OLD = {
+    "<timeshift>": "a <Splice> of the one offset that is its <Shift> does the same",
+    "<transmit>": "it changes nothing, so leave it out",
+}
+
+
+def unknown_text(marker: str, cutoff: float) -> str:
+    """Why there is no component `marker`, and which one may be meant.
+
+    Args:
+        marker: as it was found.
+        cutoff: how like another marker it must be to be taken for that, 0 to 1.
+    """
+    if marker.lower() in _OLD:
+        return (
+            f"is not supported: it is older than nnet1's LSTM in Kaldi; "
+            f"{_OLD[marker.lower()]}"
+        )
+    near = difflib.get_close_matches(marker, supported(), 1, cutoff)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"is not supported; {hint}{supported_text()}"
 
 
 def float32(value: float) -> float:
