@@ -22,8 +22,10 @@ class _Range(NamedTuple):
     dim: int
     softmax: bool
     """Whether one softmax is over them, which the loss takes over."""
+    kaldi: bool = False
+    """Whether the softmax passes the gradient through as it is, as nnet1's does."""
     masked: bool = False
-    """Whether the gradient goes through nnet1's mask of blocks."""
+    """Whether the gradient then goes through nnet1's mask of blocks."""
 
 
 class FrameObjective:
@@ -50,7 +52,7 @@ class FrameObjective:
         self.text = text
         self.parts = objectives.parse(text)
         self.dim = int(net[-1].dims[1])
-        self.body: list[Callable[..., Any]] = list(net)
+        self.body: list[Any] = list(net)
         ranges = [_Range(self.dim, False)]
         if text != "mse":
             self.body, ranges = _taken_apart(net)
@@ -74,15 +76,15 @@ class FrameObjective:
         return FrameSums(self.text, self.dim, report_frames)
 
 
-def _taken_apart(net: Sequence[Layer]) -> tuple[list[Callable], list[_Range]]:
+def _taken_apart(net: Sequence[Layer]) -> tuple[list[Any], list[_Range]]:
     """A network without its final softmaxes, and the ranges of its outputs."""
     *before, last = net
     if isinstance(last, keras.layers.Softmax):
-        return before, [_Range(last.dims[1], True)]
+        kaldi = getattr(last, "kaldi_gradients", False)
+        return before, [_Range(last.dims[1], True, kaldi)]
     if isinstance(last, layers.BlockSoftmax):
-        return before, [
-            _Range(dim, True, last.kaldi_gradients) for dim in last.block_dims
-        ]
+        kaldi = last.kaldi_gradients
+        return before, [_Range(dim, True, kaldi, kaldi) for dim in last.block_dims]
     if isinstance(last, layers.Parallel):
         parts = [_taken_apart(branch) for branch in last.nets]
         ranges = [one for _, found in parts for one in found]
@@ -171,7 +173,7 @@ def _loss(
         loss = layers.mse(tf.concat(numbers, axis=1), ids, values, weights)
         diffs = [
             y * (d - tf.reduce_sum(d * y, axis=1, keepdims=True))
-            if one.softmax and not one.masked
+            if one.softmax and not one.kaldi
             else d
             for one, y, d in zip(
                 share, numbers, tf.split(loss.diff, dims, axis=1), strict=True
