@@ -13,7 +13,10 @@ _CM, _PLAIN = 1, 0
 
 
 def write(
-    feats: Iterable[tuple[str, NDArray[np.float32]]], directory: str, name: str
+    feats: Iterable[tuple[str, NDArray[np.float32]]],
+    directory: str,
+    name: str,
+    compress: bool = True,
 ) -> None:
     """Writes `name.ark` and `name.scp`, with 8 bits a value.
 
@@ -23,12 +26,13 @@ def write(
         feats: utterances and their features.
         directory: made if it is not there.
         name: of the files.
+        compress: False writes float32.
     """
     os.makedirs(directory, exist_ok=True)
     ark, scp = (os.path.join(directory, f"{name}.{end}") for end in ("ark", "scp"))
     with tables.Writer(f"ark,scp:{ark},{scp}", "matrix") as writer:
         for key, matrix in feats:
-            method = _PLAIN if _keeps_plain(matrix) else _CM
+            method = _CM if compress and not _keeps_plain(matrix) else _PLAIN
             writer.write(key, matrix, compression_method=method)
 
 

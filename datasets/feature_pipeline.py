@@ -96,7 +96,9 @@ class FeaturePipeline:
         other._seed = seed
         return other
 
-    def copied(self, directory: str, name: str) -> "FeaturePipeline":
+    def copied(
+        self, directory: str, name: str, compress: bool = True
+    ) -> "FeaturePipeline":
         """The same features from a compressed copy of the archive, as train.sh makes.
 
         The copy, `name.ark` and `name.scp`, holds 8-bit values in the order in which
@@ -105,10 +107,11 @@ class FeaturePipeline:
         Args:
             directory: made if it is not there.
             name: of the copy; if it is there it is read as it is.
+            compress: False copies float32.
         """
         scp = os.path.join(directory, f"{name}.scp")
         if not os.path.exists(scp):
-            feats_copy.write(self._read(), directory, name)
+            feats_copy.write(self._read(), directory, name, compress)
         other = copy.copy(self)
         for cached in ("_scp", "dim"):
             other.__dict__.pop(cached, None)

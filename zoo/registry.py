@@ -40,6 +40,21 @@ MODELS = {
         f"{_ACOUSTIC}.dnn_config:DnnConfig",
         "spliced frames through sigmoid layers to pdfs (Kaldi nnet1's DNN)",
     ),
+    "acoustic/lstm": Entry(
+        f"{_ACOUSTIC}.lstm",
+        f"{_ACOUSTIC}.lstm_config:LstmConfig",
+        "projected LSTMs, trained on streams with a target delay",
+    ),
+    "acoustic/blstm": Entry(
+        f"{_ACOUSTIC}.blstm",
+        f"{_ACOUSTIC}.blstm_config:BlstmConfig",
+        "LSTMs in both directions, trained on whole utterances",
+    ),
+    "acoustic/cnn": Entry(
+        f"{_ACOUSTIC}.cnn",
+        f"{_ACOUSTIC}.cnn_config:CnnConfig",
+        "convolutions along frequency in front of a DNN (Kaldi nnet1's CNN1D)",
+    ),
     "acoustic/autoencoder": Entry(
         f"{_ACOUSTIC}.autoencoder",
         f"{_ACOUSTIC}.autoencoder_config:AutoencoderConfig",
@@ -54,6 +69,11 @@ MODELS = {
         f"{_ACOUSTIC}.bottleneck",
         f"{_ACOUSTIC}.bottleneck_config:BottleneckConfig",
         "two networks with a narrow layer, the second on splices of the first's",
+    ),
+    "acoustic/dbn": Entry(
+        f"{_ACOUSTIC}.dbn",
+        f"{_ACOUSTIC}.dbn_config:DbnConfig",
+        "RBMs one on the other, pre-trained without labels for a DNN to start from",
     ),
 }
 """Every model under its name, `task/name`. A new model is a line here."""

@@ -9,158 +9,52 @@ from typing import Any
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.commands import command_line, common
+from seqzoo.zoo.commands import command_line, common, pretrain
+from seqzoo.zoo.commands.train_flags import NETWORK_TYPES, define
+
+__all__ = ["USAGE", "define", "run"]
 
 USAGE = """
 seqzoo train MODEL [DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP]
 
-Trains MODEL (`seqzoo models` lists them) on frames of features, as Kaldi's
+Trains MODEL (`seqzoo models` lists them) on features, as Kaldi's
 steps/nnet/train.sh does, into the run folder EXP. The six directories are Kaldi's; an
 ALI directory holds ali.*.gz and final.mdl, or ali.scp or ali.ark with one pdf a frame;
 LANG is read by --skip_phoneset_check=false alone. Without directories, give tables:
 --feats, --cv_feats, --labels, --num_tgt and --run_dir. Run the same command again to go
 on after it was stopped.
 
-The flags keep the names of train.sh, train_scheduler.sh and nnet-train-frmshuff;
---learn-rate and --learn_rate are the same.
+DNNs are trained on shuffled frames, acoustic/lstm on pieces of utterances
+(nnet-train-multistream) and acoustic/blstm on whole ones of like lengths
+(nnet-train-multistream-perutt); --train_tool chooses another way. The flags keep the
+names of train.sh, train_scheduler.sh and these tools; --learn-rate and --learn_rate are
+the same.
 """
-
-_ALIASES = {"nnet_proto": "mlp_proto", "nnet_init": "mlp_init"}
-"""What newer train.sh call a flag, and its name in the manual."""
 
 _BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
 """Options that train.sh takes as one string for the tools it calls."""
 
 
-def define(flag_values: absl.flags.FlagValues) -> None:
-    """train.sh's and nnet-train-frmshuff's options, and a few of our own."""
-    text, number, real, switch = (
-        _definer(kind, flag_values)
-        for kind in (
-            absl.flags.DEFINE_string,
-            absl.flags.DEFINE_integer,
-            absl.flags.DEFINE_float,
-            absl.flags.DEFINE_bool,
-        )
-    )
-    absl.flags.DEFINE_multi_string(
-        "set", [], "a setting of the model, field=value", flag_values=flag_values
-    )
-    text("run_dir", None, "the run folder, if it is not the sixth directory")
-    # Data.
-    text("feats", None, "features to train on, an rspecifier")
-    text("cv_feats", None, "held-out features, an rspecifier")
-    text("cmvn", None, "statistics for --feats by speaker, an rspecifier")
-    text("cv_cmvn", None, "statistics for --cv_feats, an rspecifier")
-    text("utt2spk", None, "speakers of --feats, an rspecifier")
-    text("cv_utt2spk", None, "speakers of --cv_feats, an rspecifier")
-    text("labels", None, "targets of both sets, an rspecifier; needs --num_tgt")
-    text("cv_labels", None, "held-out targets, if they are not in --labels")
-    number("num_tgt", None, "outputs of the network; from the alignments by default")
-    text("frame_weights", None, "a weight for each frame, an rspecifier of vectors")
-    text("utt_weights", None, "a weight for each utterance, an rspecifier")
-    text("cmvn_opts", None, "normalise features by speaker: options of apply-cmvn")
-    text("delta_opts", None, "add deltas: options of add-deltas")
-    number("length_tolerance", 5, "frames by which features and targets may differ")
-    number("max_frames", 360_000, "leave out longer utterances")
-    switch("copy_feats", True, "read a shuffled local copy of the features")
-    text("copy_feats_tmproot", None, "where the copy goes; the run folder by default")
-    switch(
-        "copy_feats_compress",
-        None,
-        "keep the copy with 8 bits a value, as train.sh does: so by default if "
-        "directories are given, not if tables are. What is compressed already keeps "
-        "its values",
-    )
-    # Feature transform and network.
-    text("feature_transform", None, "use this nnet1 file as feature transform")
-    absl.flags.DEFINE_enum(
-        "feat_type",
-        "plain",
-        ["plain", "traps", "transf", "lda"],
-        "the feature transform to make",
-        flag_values=flag_values,
-    )
-    number("splice", None, "frames of context on each side; 5 by default")
-    number("traps_dct_basis", 11, "feat_type traps: cosines for each dimension")
-    text("transf", None, "feat_type transf: the matrix; ALI_TRAIN/final.mat by default")
-    number("splice_after_transf", 5, "feat_type transf: context after it, in frames")
-    number("lda_dim", 300, "feat_type lda: dimensions that stay")
-    real("feats_std", 1.0, "standard deviation of the network's inputs")
-    number("hid_layers", None, "hidden layers; 6 by default")
-    number("hid_dim", None, "units in each; 2048 by default")
-    number("bn_dim", None, "width of a linear bottleneck after the hidden layers")
-    text("proto_opts", "", "options of make_nnet_proto.py, one string")
-    text("mlp_proto", None, "use this prototype")
-    text("mlp_init", None, "start from this nnet1 file")
-    number("seed", 777, "of initial weights and of the order of utterances")
-    # nnet-train-frmshuff.
-    absl.flags.DEFINE_enum(
-        "objective_function",
-        "xent",
-        ["xent", "mse"],
-        "cross-entropy or mean square error",
-        flag_values=flag_values,
-    )
-    real("learn_rate", None, "per frame; 0.008, or 0.00001 with tanh, by default")
-    real("momentum", 0.0, "in [0, 1), not compensated by 1 - momentum")
-    real("l1_penalty", 0.0, "L1 penalty on weights")
-    real("l2_penalty", 0.0, "L2 penalty on weights")
-    number("minibatch_size", 256, "frames in a minibatch", lower_bound=1)
-    number(
-        "randomizer_size",
-        32_768,
-        "frames in the buffer that is shuffled",
-        lower_bound=1,
-    )
-    number("randomizer_seed", 777, "of the shuffles")
-    switch("randomize", True, "shuffle frames")
-    number("loss_report_frames", 1_800_000, "frames between two progress figures")
-    switch("binary", True, "write networks in binary; text otherwise")
-    # train_scheduler.sh.
-    number("max_iters", 20, "epochs at most")
-    number("min_iters", 0, "epochs at least, all accepted")
-    number("keep_lr_iters", 0, "epochs at the start that keep the learning rate")
-    real("start_halving_impr", 0.01, "relative improvement below which it falls")
-    real("end_halving_impr", 0.001, "relative improvement below which training ends")
-    real("halving_factor", 0.5, "what the learning rate is multiplied with")
-    text("train_tool", "", "nnet-train-frmshuff with its options, one string")
-    text("train_tool_opts", "", "options of nnet-train-frmshuff, one string")
-    text("scheduler_opts", "", "options of train_scheduler.sh, one string")
-    switch("skip_cuda_check", True, "false: stop where there is no GPU")
-    switch(
-        "skip_phoneset_check",
-        True,
-        "false: stop if LANG and the ALI directories have other phones.txt",
-    )
-    # Ours.
-    switch("kaldi_tail", False, "leave out frames at the end that fill no minibatch")
-    switch("bfloat16", False, "compute in bfloat16, with float32 weights")
-    switch("profile", False, "write a TensorFlow profile of the first epoch's start")
-    for alias, flag in _ALIASES.items():
-        absl.flags.DEFINE_alias(alias, flag, flag_values=flag_values)
-    common.define_use_gpu(flag_values, "optional")
-    common.define_threads(flag_values)
-    common.define_allow_pipes(flag_values)
-
-
-def _definer(kind: Any, flag_values: absl.flags.FlagValues) -> Any:
-    def define_one(name: str, default: Any, meaning: str, **limits: Any) -> None:
-        kind(name, default, meaning, flag_values=flag_values, **limits)
-
-    return define_one
-
-
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Trains."""
+    if args[:1] == [pretrain.MODEL]:
+        pretrain.run(args, flags)
+        return
+    if args:
+        pretrain.refuse(flags, args[0])
     if len(args) not in (1, 7):
         taken = "give MODEL, or MODEL DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP"
         raise common.UsageError(f"{taken}; found {len(args)} words.")
-    _unbundle(flags)
+    tool = _unbundle(flags)
     from seqzoo.zoo import registry
+    from seqzoo.zoo.training import objective as objectives
 
-    overrides = _overrides(flags)
-    config = registry.config(args[0], overrides)
+    model = _model(args[0], flags)
+    overrides = _overrides(model, flags)
+    config = registry.config(model, overrides)
+    _set_defaults(config, tool, flags)
+    objective = flags.objective_function or getattr(config, "objective", "xent")
+    objectives.parse(objective)
     if len(args) == 7 and not flags.skip_phoneset_check:
         _check_phones(args[3], args[4:6])
     tf = common.start_tensorflow(flags)
@@ -170,25 +64,27 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
             "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
             "the CPU."
         )
-    from seqzoo.zoo.acoustic import dnn_recipe, frame_training
+    from seqzoo.zoo.acoustic import dnn_recipe, train_tools
+    from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
     from seqzoo.zoo.training import newbob
 
-    tanh = "<Tanh>" in config.proto()
     rate = flags.learn_rate
     if rate is None:
-        rate = 1e-5 if tanh else 0.008
+        shuffled = not train_tools.is_sequential(flags.train_tool)
+        rate = 1e-5 if shuffled and "<Tanh>" in config.proto() else 0.008
     state = dnn_recipe.train(
         _run_dir(args, flags),
         common.command,
         overrides,
         _recipe(args, flags),
-        frame_training.FrameTrainOptions(
-            objective=flags.objective_function,
+        FrameTrainOptions(
+            objective=objective,
             statistics=flags.verbose > 0,
             progress_bar=sys.stderr.isatty() and flags.verbose >= 0,
-            **_same(frame_training.FrameTrainOptions, flags),
+            **_same(FrameTrainOptions, flags),
         ),
         newbob.NewbobOptions(learn_rate=rate, **_same(newbob.NewbobOptions, flags)),
+        model,
     )
     print(f"{_run_dir(args, flags)}/final.nnet: loss {state.loss:g}, {state.best}")
 
@@ -213,11 +109,42 @@ def _same(kind: Any, flags: absl.flags.FlagValues) -> dict[str, Any]:
     return {name: getattr(flags, name) for name in names if name in flags}
 
 
-def _overrides(flags: absl.flags.FlagValues) -> list[str]:
+def _model(given: str, flags: absl.flags.FlagValues) -> str:
+    """The model, which --network_type may name instead."""
+    named = NETWORK_TYPES.get(flags.network_type, given)
+    # Commands of train.sh are moved here by putting a model in front.
+    if named != given and given != NETWORK_TYPES["dnn"]:
+        raise InputError(
+            f"--network_type={flags.network_type} is {named}, but {given} is to be "
+            "trained; leave one of them out."
+        )
+    return named
+
+
+def _set_defaults(config: Any, tool: str, flags: absl.flags.FlagValues) -> None:
+    """Chooses the tool, and gives flags that were not given its and the model's."""
+    from seqzoo.zoo.acoustic import train_tools
+
+    training = getattr(config, "training", {})
+    tool = tool or next(iter(training), train_tools.FRAMES)
+    train_tools.check(tool)
+    flags["train_tool"].value = tool
+    for name, value in {**train_tools.TOOLS[tool], **training.get(tool, {})}.items():
+        if flags[name].using_default_value:
+            flags[name].value = value
+
+
+def _overrides(model: str, flags: absl.flags.FlagValues) -> list[str]:
     """The model's settings, from the flags with Kaldi's names and from --set."""
+    from seqzoo.zoo import registry
+
     found = []
-    if flags.splice is not None:
-        found.append(f"offsets={-flags.splice}:{flags.splice}")
+    if flags.splice is not None or flags.target_delay is not None:
+        offsets = registry.config(model).offsets
+        splice, delay = flags.splice, flags.target_delay or 0
+        if splice is None:
+            splice = (max(offsets) - min(offsets)) // 2
+        found.append(f"offsets={delay - splice}:{delay + splice}")
     for flag, field in (("hid_layers", "hidden_layers"), ("hid_dim", "hidden_dim")):
         if flags[flag].value is not None:
             found.append(f"{field}={flags[flag].value}")
@@ -269,8 +196,13 @@ def _recipe(args: list[str], flags: absl.flags.FlagValues) -> Any:
     )
 
 
-def _unbundle(flags: absl.flags.FlagValues) -> None:
-    """Takes the options inside --train_tool_opts and its like as flags of ours."""
+def _unbundle(flags: absl.flags.FlagValues) -> str:
+    """Takes the options inside --train_tool_opts and its like as flags of ours.
+
+    Returns:
+        The tool that --train_tool names; '' if none.
+    """
+    tool = ""
     for bundle in _BUNDLES:
         value = flags[bundle].value
         try:
@@ -278,11 +210,8 @@ def _unbundle(flags: absl.flags.FlagValues) -> None:
         except ValueError as error:
             raise InputError(f"--{bundle}={value}: {error}.") from None
         if bundle == "train_tool" and words and not words[0].startswith("-"):
-            if words[0] != "nnet-train-frmshuff":
-                raise InputError(
-                    f"--train_tool={words[0]}: nnet-train-frmshuff is taken."
-                )
-            words = words[1:]
+            tool, *words = words
         left = command_line.parse(words, flags, "seqzoo train")
         if left:
             raise InputError(f"--{bundle}: {left[0]!r} is no option.")
+    return tool

@@ -89,7 +89,15 @@ class RbmTrainer:
         # What explosions left of the learning rate.
         self._lowered = tf.Variable(1.0, trainable=False)
         self._minibatches_a_call = 1
-        self._graph = tf.function(self._range, reduce_retracing=True, autograph=False)
+        dim = self._front[0].dims[0] if self._front else rbm.input_dim
+        signature = [
+            tf.TensorSpec([None, dim]),
+            tf.TensorSpec([], tf.int64),
+            tf.TensorSpec([None]),
+            tf.TensorSpec([None]),
+            tf.TensorSpec([None], tf.bool),
+        ]
+        self._graph = tf.function(self._range, signature, autograph=False)
 
     @property
     def frames(self) -> int:
@@ -127,9 +135,9 @@ class RbmTrainer:
             visible, hidden, *self._kinds, *(v.numpy() for v in self._parameters)
         )
 
-    def state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, Any]:
         """All that `restore` needs to go on."""
-        found = {"minibatches": np.array(self.minibatches)}
+        found: dict[str, Any] = {"minibatches": np.array(self.minibatches)}
         found["lowered"] = self._lowered.numpy()
         for name, variable in self._named().items():
             found[name] = variable.numpy()
