@@ -32,6 +32,7 @@ from seqzoo.layers.scaled_gradient import scaled_gradient
 from seqzoo.layers.sentence_averaging import SentenceAveraging
 from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
 from seqzoo.layers.simple_sentence_averaging import SimpleSentenceAveraging
+from seqzoo.layers.softmax import Softmax
 from seqzoo.layers.splice import Splice, splice_rows
 from seqzoo.layers.utterance_sum import utterance_sum
 
@@ -64,6 +65,7 @@ __all__ = [
     "Rescale",
     "SentenceAveraging",
     "SimpleSentenceAveraging",
+    "Softmax",
     "Splice",
     "Task",
     "UpdatableComponent",

@@ -12,7 +12,7 @@ class HiddenSoftmax(Component):
 
     nnet1's `<Softmax>` leaves its gradient to the cross-entropy behind it, so inside a
     network it has this one, whose gradient is the true one there as well. As the last
-    layer it is no part of the loss: cross-entropy takes `keras.layers.Softmax`.
+    layer it is no part of the loss, as a `Softmax` is.
 
     Input shape: `(..., dim)`.
     Output shape: the same.

@@ -23,8 +23,8 @@ class MultiBasis(Nested):
         nets: the selector, then the bases; lists of layers.
         selector_dim: width of the selector's input, the last columns.
         selector_learn_rate_coef: times the learn-rate coefficients in the selector.
-        kaldi_gradients: of the layers within, and nnet1's gradient of a
-            `keras.layers.Softmax` there: as it is.
+        kaldi_gradients: nnet1's gradients in the layers within, once it is set on the
+            layer that was made; this layer's own is the true one.
 
     Input shape: `(batch, time, dim)`, or `(frames, dim)`, taken for one utterance.
     Output shape: the same with the width of the bases' outputs.

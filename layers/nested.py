@@ -17,9 +17,8 @@ class Nested(UpdatableComponent):
 
     Args:
         nets: lists of layers, new or built.
-        kaldi_gradients: nnet1's gradients in this layer, and where one of the networks
-            holds a `keras.layers.Softmax`: nnet1 passes a gradient through that as it
-            is. Set later, the attribute sets that of all layers within too.
+        kaldi_gradients: nnet1's gradients in this layer; each layer within has its
+            own. Set later, the attribute sets that of all layers within too.
 
     Raises:
         ValueError: if there is no network.
@@ -89,13 +88,12 @@ class Nested(UpdatableComponent):
         """The output of a network, in this layer's type."""
         x = inputs
         for layer in net:
-            if isinstance(layer, keras.layers.Softmax):
-                # Keras's would take a mask of frames for one of columns.
-                x = _straight_softmax(x) if self.kaldi_gradients else tf.nn.softmax(x)
-            elif mask is not None and layer._call_has_mask_arg:
-                x = layer(x, mask=mask)
-            else:
+            # Keras's softmax would take a mask of frames for one of columns.
+            columns = isinstance(layer, keras.layers.Softmax)
+            if mask is None or columns or not layer._call_has_mask_arg:
                 x = layer(x)
+            else:
+                x = layer(x, mask=mask)
         return tf.cast(x, self.compute_dtype)
 
     def get_config(self):
@@ -111,8 +109,3 @@ class Nested(UpdatableComponent):
         deserialize = keras.saving.deserialize_keras_object
         nets = [[deserialize(layer) for layer in net] for net in config["nets"]]
         return cls(**{**config, "nets": nets})
-
-
-@tf.custom_gradient
-def _straight_softmax(logits):
-    return tf.nn.softmax(logits), lambda diff: diff

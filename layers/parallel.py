@@ -15,8 +15,8 @@ class Parallel(Nested):
     Args:
         nets: the networks, lists of layers.
         input_dims: width of each network's input, in order.
-        kaldi_gradients: of the layers within, and nnet1's gradient of a
-            `keras.layers.Softmax` there: as it is.
+        kaldi_gradients: nnet1's gradients in the layers within, once it is set on the
+            layer that was made; this layer's own is the true one.
 
     Input shape: `(..., sum(input_dims))`.
     Output shape: `(..., sum of the networks' outputs)`.

@@ -31,7 +31,7 @@ KINDS = [
     layers.Dropout,
     layers.Linear,
     keras.layers.Activation,
-    keras.layers.Softmax,
+    layers.Softmax,
 ]
 
 

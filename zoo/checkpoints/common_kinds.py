@@ -83,7 +83,7 @@ register(
 register(
     LayerKind(
         component=components.Softmax,
-        layer=lambda c, **kwargs: keras.layers.Softmax(**kwargs),
+        layer=lambda c, **kwargs: layers.Softmax(**kwargs),
         fits=_of(keras.layers.Softmax),
     )
 )
