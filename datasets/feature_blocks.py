@@ -51,13 +51,13 @@ def cuts(
     left = 0
     lengths = list(lengths)
     for _ in range(passes):
-        filled, count = left, 0
+        filled, count, held = left, 0, False
         for length in lengths:
-            if filled > buffer_frames:
+            if held and filled > buffer_frames:
                 count += 1
                 filled %= minibatch_size
-            filled += length
-        found.append(count + bool(lengths))
+            filled, held = filled + length, True
+        found.append(count + held)
         left = filled % minibatch_size
     return found
 
@@ -75,7 +75,7 @@ def _one_pass(
                 f"utterance {key}: features of {matrix.shape[1]} dimensions, but those "
                 f"before have {held[0].shape[1]}; all must have the same."
             )
-        if filled > buffer_frames:
+        if held and filled > buffer_frames:
             yield held
             held = []
             filled %= minibatch_size
