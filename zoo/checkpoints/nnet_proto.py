@@ -96,8 +96,10 @@ class Options:
         if "|" in path:
             raise self.error(f"{path} is a command; a file is taken")
         beside = os.path.join(os.path.dirname(self.place), path)
-        if "://" in path or os.path.exists(path) or not os.path.exists(beside):
+        if "://" in path or os.path.exists(path):
             return path
+        if not os.path.exists(beside):
+            raise self.error(f"there is no {path}, neither here nor beside the prototype")
         return beside
 
     def offsets(self) -> list[int]:
@@ -238,16 +240,25 @@ def initialize(
     return _make(proto, name, source, 0)
 
 
+def read(path: str, seed: int = 777, *, rng: str = "numpy") -> Nnet:
+    """A new network after the prototype in a file; see `initialize`."""
+    return initialize(_text(path), seed, name=path, rng=rng)
+
+
+def _text(path: str) -> str:
+    with files.open_input(path) as stream:
+        data = stream.peek(_LONGEST)
+    if len(data) == _LONGEST:
+        raise InputError(f"{path}: is longer than a prototype can be.")
+    return data.decode("utf-8", "replace")
+
+
 def initialize_nested(options: Options, path: str, rng: draws.Draws) -> Nnet:
     """A new network after the prototype `path`, which the line of `options` names."""
     if options.depth >= _DEEPEST:
         raise options.error(f"prototypes name others deeper than {_DEEPEST}")
     found = options.path(path)
-    with files.open_input(found) as stream:
-        data = stream.peek(_LONGEST)
-    if len(data) == _LONGEST:
-        raise options.error(f"{path} is longer than a prototype can be")
-    return _make(data.decode("utf-8", "replace"), found, rng, options.depth + 1)
+    return _make(_text(found), found, rng, options.depth + 1)
 
 
 def _make(proto: str, name: str, rng: draws.Draws, depth: int) -> Nnet:
