@@ -71,9 +71,10 @@ class RbmRamp:
 
     def sets(self, frames: int, minibatch_size: int) -> bool:
         """Whether a minibatch that ends with frame `frames` moves the ramp on."""
+        if frames <= minibatch_size:
+            return frames > 0
         period = self.momentum_step_period
-        first = 0 < frames <= minibatch_size
-        return first or frames // period > (frames - minibatch_size) // period
+        return frames // period > (frames - minibatch_size) // period
 
     def minibatches(
         self, first: int, count: int, minibatch_size: int
