@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from seqzoo.zoo import registry
+from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_config import DnnConfig
 from seqzoo.zoo.checkpoints import components, keras_layers, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
@@ -21,7 +22,7 @@ def build(config: DnnConfig) -> keras.Model:
     return build_named(config, "acoustic_dnn")
 
 
-def build_named(config: DnnConfig, name: str) -> keras.Model:
+def build_named(config: AcousticConfig, name: str) -> keras.Model:
     """The same for any configuration with its own prototype."""
     net = nnet_proto.initialize(config.proto(), config.seed, rng=config.rng)
     return assemble(
@@ -31,7 +32,7 @@ def build_named(config: DnnConfig, name: str) -> keras.Model:
     )
 
 
-def plain_transform(config: DnnConfig) -> Nnet:
+def plain_transform(config: AcousticConfig) -> Nnet:
     """Splice, AddShift of 0 and Rescale of 1."""
     dim = config.feature_dim
     width = dim * len(config.offsets)

@@ -1,4 +1,4 @@
-"""The recipe of `acoustic/dnn`: from tables or data directories to a trained run."""
+"""The recipe of acoustic models: from tables or data directories to a trained run."""
 
 import dataclasses
 import hashlib
@@ -12,7 +12,8 @@ from seqzoo.datasets.data_dir import DataDir
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic.dnn_config import DnnConfig
+from seqzoo.zoo.acoustic import train_tools
+from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe, SetSource
 from seqzoo.zoo.acoustic.dnn_start import DnnStart
 from seqzoo.zoo.acoustic.frame_set import Copy, FrameSet
@@ -31,16 +32,18 @@ def train(
     recipe: DnnRecipe,
     options: FrameTrainOptions,
     schedule: newbob.NewbobOptions,
+    model: str = "acoustic/dnn",
 ) -> newbob.NewbobState:
     """Trains into a run folder, or goes on where it was stopped.
 
     Args:
         path: the run folder.
         command: the words that were typed, for the logs.
-        overrides: settings of `DnnConfig` as `field=value`.
+        overrides: settings of the model as `field=value`.
         recipe: data and feature transform.
         options: of the training.
         schedule: of the learning rate.
+        model: one of the registry's, whose settings have a `proto`.
 
     Returns:
         The final state of the schedule.
@@ -48,7 +51,7 @@ def train(
     Raises:
         InputError: anything wrong with what was given.
     """
-    config = registry.config("acoustic/dnn", overrides)
+    config = registry.config(model, overrides)
     # Read before anything is written: most mistakes show here.
     labels, held_out_labels, num_targets = _targets(recipe, config, overrides)
     sources = {
@@ -67,7 +70,7 @@ def train(
     with folder.removed_on_failure():
         folder.begin(
             {
-                "model": "acoustic/dnn",
+                "model": model,
                 "config": dataclasses.asdict(config),
                 "recipe": dataclasses.asdict(recipe),
                 "options": _lasting(options),
@@ -107,12 +110,13 @@ def train(
             held_out,
             transform=nnet1.read(folder.file("final.feature_transform")),
             init=nnet1.read(folder.file("nnet.init")),
+            name=model.replace("/", "_"),
         )
         return training.run()
 
 
 def _targets(
-    recipe: DnnRecipe, config: DnnConfig, overrides: Sequence[str]
+    recipe: DnnRecipe, config: AcousticConfig, overrides: Sequence[str]
 ) -> tuple[Any, Any, int]:
     """Targets of both sets, and how many outputs they ask for."""
     fixed = any(o.partition("=")[0].strip() == "pdfs" for o in overrides)
@@ -179,7 +183,8 @@ def _frame_set(
         pipeline,
         targets,
         recipe.randomizer_size,
-        options.minibatch_size,
+        # A block of sequences leaves no frame over for the next one's minibatches.
+        1 if train_tools.is_sequential(options.train_tool) else options.minibatch_size,
         copy,
         identity=f"{os.path.abspath(folder.path)} {recipe}",
         frame_weights=recipe.frame_weights,
@@ -199,7 +204,7 @@ def _copy_folder(folder: RunFolder, recipe: DnnRecipe) -> str:
     return os.path.join(root, name)
 
 
-def _check_dim(config: DnnConfig, dim: int, overrides: Sequence[str]) -> None:
+def _check_dim(config: AcousticConfig, dim: int, overrides: Sequence[str]) -> None:
     fixed = any(o.partition("=")[0].strip() == "feature_dim" for o in overrides)
     if fixed and config.feature_dim != dim:
         raise InputError(

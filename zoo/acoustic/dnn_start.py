@@ -9,14 +9,17 @@ import numpy as np
 
 from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.acoustic import feature_transform
-from seqzoo.zoo.acoustic.dnn_config import DnnConfig
+from seqzoo.zoo.acoustic import feature_transform, train_tools
+from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_set import FrameSet
-from seqzoo.zoo.acoustic.frame_training import FrameTrainOptions
-from seqzoo.zoo.checkpoints import components, nnet1, nnet_proto
+from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
+from seqzoo.zoo.checkpoints import along_time, components, nnet1, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 from seqzoo.zoo.training.run_folder import RunFolder
+
+# What xent may end in; of a <ParallelComponent>, the branches count.
+_SOFTMAXES = (components.Softmax, components.BlockSoftmax, components.Parallel)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +32,7 @@ class DnnStart:
         options: of the training, which the network must fit.
     """
 
-    config: DnnConfig
+    config: AcousticConfig
     recipe: DnnRecipe
     options: FrameTrainOptions
 
@@ -104,12 +107,22 @@ class DnnStart:
                 f"{self.config.pdfs} targets."
             )
         last = init.components[-1]
-        ends = isinstance(last, components.Softmax)
+        ends = isinstance(last, _SOFTMAXES)
         if self.options.objective == "xent" and not ends:
             raise InputError(
                 f"{name}: ends in {last.marker}, but objective xent needs <Softmax>; "
                 "add it, or train with --objective_function=mse."
             )
+        if train_tools.is_sequential(self.options.train_tool):
+            return
+        for number, component in enumerate(init.components, 1):
+            if along_time.component_looks_along_time(component):
+                raise InputError(
+                    f"{name}: component {number} {component.marker} looks at frames in "
+                    f"their order, but {self.options.train_tool} shuffles them; train "
+                    "with --train_tool=nnet-train-multistream-perutt or another tool "
+                    "for sequences."
+                )
 
 
 def _matrix(recipe: DnnRecipe) -> np.ndarray | None:
@@ -125,7 +138,7 @@ def _matrix(recipe: DnnRecipe) -> np.ndarray | None:
     return tables.read_object(path, "matrix")
 
 
-def _splice(config: DnnConfig) -> int:
+def _splice(config: AcousticConfig) -> int:
     splice = max(config.offsets)
     if config.offsets != tuple(range(-splice, splice + 1)):
         raise InputError(

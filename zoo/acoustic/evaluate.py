@@ -1,7 +1,10 @@
 """Scores a trained network on a set: loss and frame accuracy as nnet1 counts them."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import keras
 
 from seqzoo import layers
 from seqzoo.datasets import frame_blocks, frame_records
@@ -9,19 +12,23 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.datasets.utterances import Utterances
 from seqzoo.zoo.acoustic.trained_model import TrainedModel
-from seqzoo.zoo.checkpoints import keras_layers
+from seqzoo.zoo.checkpoints import along_time, keras_layers
 from seqzoo.zoo.training import frame_data
-from seqzoo.zoo.training.frame_sums import FrameSums
-from seqzoo.zoo.training.frame_trainer import FrameTrainer
+from seqzoo.zoo.training.frame_trainer import FrameTrainer, Sums
+from seqzoo.zoo.training.sequence_data import Batching, SequenceEpochs
+from seqzoo.zoo.training.sequence_trainer import SequenceTrainer
+
+Net: TypeAlias = Sequence[keras.layers.Layer]
 
 _BUFFER_FRAMES = 32_768
+_SEQUENCE_FRAMES = 200_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
     """What a set gave."""
 
-    sums: FrameSums
+    sums: Sums
     done: int
     no_targets: int
     other_errors: int
@@ -45,10 +52,11 @@ def evaluate(
         model: the network with its feature transform.
         feats: features, as they went into training.
         targets: rspecifier of labels or posteriors, or a mapping.
-        objective: `xent` or `mse`.
-        minibatch_size: frames.
-        kaldi_tail: leave out the frames at the end that fill no minibatch, as nnet1
-            does.
+        objective: as of `FrameTrainer`.
+        minibatch_size: frames; networks with layers along time run on whole utterances
+            instead.
+        kaldi_tail: leave out the frames at the end that fill no minibatch, or the last
+            utterance, as nnet1 does.
         options: of `Utterances`: weights, length tolerance.
 
     Raises:
@@ -67,18 +75,15 @@ def evaluate(
             f"{feats.feats_rspecifier}: features of {feats.dim} dimensions; the model "
             f"takes {first.input_dim}."
         )
-    trainer = FrameTrainer(
-        keras_layers.to_layers(model.nnet, "net_"),
-        objective,
-        layers.KaldiSGD(),
-        minibatch_size,
-    )
-    blocks = frame_records.stream(
-        lambda: frame_blocks.blocks(utterances, _BUFFER_FRAMES, minibatch_size),
-        feats.dim,
-    )
-    data = frame_data.fillings(blocks, front, minibatch_size, drop_tail=kaldi_tail)
-    sums = trainer.evaluate(data)
+    net = keras_layers.to_layers(model.nnet, "net_")
+    if any(map(along_time.looks_along_time, net)):
+        sums = _score_sequences(
+            net, front, utterances, feats.dim, objective, kaldi_tail
+        )
+    else:
+        sums = _score_frames(
+            net, front, utterances, feats.dim, objective, minibatch_size, kaldi_tail
+        )
     frames = sums.per_class[3]
     return Evaluation(
         sums,
@@ -87,3 +92,40 @@ def evaluate(
         utterances.other_errors,
         float(frames.max() / max(frames.sum(), 1e-30)),
     )
+
+
+def _score_frames(
+    net: Net,
+    front: Net,
+    utterances: Utterances,
+    dim: int,
+    objective: str,
+    minibatch_size: int,
+    kaldi_tail: bool,
+) -> Sums:
+    blocks = frame_records.stream(
+        lambda: frame_blocks.blocks(utterances, _BUFFER_FRAMES, minibatch_size), dim
+    )
+    trainer = FrameTrainer(net, objective, layers.KaldiSGD(), minibatch_size)
+    return trainer.evaluate(
+        frame_data.fillings(blocks, front, minibatch_size, drop_tail=kaldi_tail)
+    )
+
+
+def _score_sequences(
+    net: Net,
+    front: Net,
+    utterances: Utterances,
+    dim: int,
+    objective: str,
+    kaldi_tail: bool,
+) -> Sums:
+    """On whole utterances of like lengths, each from a state of zeros."""
+    blocks = frame_records.stream(
+        lambda: frame_blocks.blocks(utterances, _SEQUENCE_FRAMES, 1), dim
+    )
+    batching = Batching(
+        kind="multistream-perutt", num_streams=20, kaldi_tail=kaldi_tail
+    )
+    trainer = SequenceTrainer(net, objective, layers.KaldiSGD(), batching)
+    return trainer.evaluate(SequenceEpochs(blocks, front, batching))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seqzoo.datasets.errors import InputError
 
 Utterance = tuple[str, NDArray[np.float32]]
-_FRAMES = 2048  # gathered before the model is called, at least
+_FRAMES = 2048  # gathered before the model is called, unless it asks for more
 
 
 class Scores(Protocol):
@@ -56,7 +56,8 @@ def forward(
     """
     start = time.perf_counter()
     files = frames = 0
-    for batch in _batches(_checked(feats, scores.input_dim)):
+    size = getattr(scores, "frames_a_call", _FRAMES)
+    for batch in _batches(_checked(feats, scores.input_dim), size):
         outputs = scores([matrix for _, matrix in batch])
         for (utt, _), output in zip(batch, outputs, strict=True):
             _check_finite(utt, output, "output")
@@ -92,13 +93,13 @@ def _check_finite(utt: str, matrix: NDArray[np.float32], what: str) -> None:
     )
 
 
-def _batches(feats: Iterable[Utterance]) -> Iterator[list[Utterance]]:
+def _batches(feats: Iterable[Utterance], size: int) -> Iterator[list[Utterance]]:
     batch: list[Utterance] = []
     frames = 0
     for utt, matrix in feats:
         batch.append((utt, matrix))
         frames += len(matrix)
-        if frames >= _FRAMES:
+        if frames >= size:
             yield batch
             batch, frames = [], 0
     if batch:

@@ -1,10 +1,11 @@
-"""Layers that look along time, and how they are called among those that do not."""
+"""Layers and components that look along time, and how such layers are called."""
 
 from typing import Any, TypeAlias
 
 import tensorflow as tf
 
 from seqzoo import layers
+from seqzoo.zoo.checkpoints import components
 
 Layer: TypeAlias = Any
 
@@ -20,6 +21,14 @@ _KINDS = (
 
 # Work frame by frame, but leave padding out of something.
 _MASKED = (layers.LengthNorm, layers.Parallel)
+_COMPONENTS = (
+    components.Splice,
+    components.LstmProjected,
+    components.BlstmProjected,
+    components.RecurrentComponent,
+    components.SentenceAveraging,
+    components.SimpleSentenceAveraging,
+)
 
 
 def is_recurrent(layer: Layer) -> bool:
@@ -43,3 +52,12 @@ def call(layer: Layer, inputs: tf.Tensor, mask: tf.Tensor, **options: Any) -> tf
     if looks_along_time(layer) or isinstance(layer, _MASKED):
         return layer(inputs, mask=mask, **options)
     return layer(inputs, **options)
+
+
+def component_looks_along_time(component: Any) -> bool:
+    """The same of an nnet1 component."""
+    return isinstance(component, _COMPONENTS) or any(
+        component_looks_along_time(nested)
+        for net in getattr(component, "nets", ())
+        for nested in net.components
+    )
