@@ -9,12 +9,14 @@ import tensorflow as tf
 
 from seqzoo.datasets import files, tables
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.checkpoints import nnet1
+from seqzoo.zoo.acoustic import one_block
+from seqzoo.zoo.checkpoints import nnet1, nnet_edit
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 NNET, TRANSFORM = "final.nnet", "final.feature_transform"
 CMVN_OPTS, DELTA_OPTS = "cmvn_opts", "delta_opts"
 COUNTS = "ali_train_pdf.counts"
+LANGUAGES = "languages"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,7 +36,18 @@ class TrainedModel:
     """File with the frames of each class in training."""
 
 
-def read(path: str, feature_transform: str | None = None) -> TrainedModel:
+def counts_of(language: str) -> str:
+    """The file with the frames of each class of one language of several."""
+    return f"ali_train_pdf.{language}.counts"
+
+
+def read(
+    path: str,
+    feature_transform: str | None = None,
+    *,
+    block: str | None = None,
+    remove_last_components: int = 0,
+) -> TrainedModel:
     """Reads a network's file or the folder of a run, ours or Kaldi's.
 
     Args:
@@ -42,6 +55,9 @@ def read(path: str, feature_transform: str | None = None) -> TrainedModel:
             `final.nnet` and maybe `final.feature_transform`, `cmvn_opts`,
             `delta_opts` and `ali_train_pdf.counts`.
         feature_transform: an nnet1 file to use instead of the folder's.
+        block: of a network for several languages the one to use, by its name in the
+            folder's `languages` or by its number from 1; None leaves it as it is.
+        remove_last_components: leave out so many at the end, for bottleneck features.
 
     Raises:
         InputError: naming the file and what is wrong.
@@ -76,12 +92,22 @@ def read(path: str, feature_transform: str | None = None) -> TrainedModel:
             f"{feature_transform}: puts out {transform.output_dim} numbers a frame, "
             f"but the network {file} takes {nnet.input_dim}."
         )
+    counts = inside(COUNTS)
+    if block is not None:
+        names = (text(LANGUAGES) or "").split()
+        widths = one_block.dims(nnet, file or path)
+        number = one_block.number(block, names, len(widths))
+        nnet = one_block.select(nnet, number)
+        counts = inside(counts_of(names[number - 1])) if names else None
+    if remove_last_components:
+        nnet = nnet_edit.remove_last_components(nnet, remove_last_components)
+        counts = None
     return TrainedModel(
         nnet=nnet,
         feature_transform=transform,
         cmvn_opts=text(CMVN_OPTS),
         delta_opts=text(DELTA_OPTS),
-        class_frame_counts=inside(COUNTS),
+        class_frame_counts=counts,
     )
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from types import ModuleType
+from typing import Any
 
 import absl.flags
 
@@ -78,6 +79,32 @@ def define_allow_pipes(flag_values: absl.flags.FlagValues) -> None:
         "itself always runs",
         flag_values=flag_values,
     )
+
+
+def define_part(flag_values: absl.flags.FlagValues) -> None:
+    """Which part of a network is used."""
+    absl.flags.DEFINE_string(
+        "block",
+        None,
+        "of a network for several languages the one to use, by name or number from 1",
+        flag_values=flag_values,
+    )
+    absl.flags.DEFINE_alias("blocksoftmax_active", "block", flag_values=flag_values)
+    absl.flags.DEFINE_integer(
+        "remove_last_components",
+        0,
+        "leave out so many at the end of the network; 4 gives bottleneck features",
+        lower_bound=0,
+        flag_values=flag_values,
+    )
+
+
+def part(flags: absl.flags.FlagValues) -> dict[str, Any]:
+    """What `trained_model.read` is told of it."""
+    return {
+        "block": flags.block,
+        "remove_last_components": flags.remove_last_components,
+    }
 
 
 def define_use_gpu(flag_values: absl.flags.FlagValues, default: str) -> None:

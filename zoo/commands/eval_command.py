@@ -30,11 +30,10 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     text("feature_transform", "nnet1 file; the run folder's by default")
     text("frame_weights", "a weight for each frame, an rspecifier of vectors")
     text("utt_weights", "a weight for each utterance, an rspecifier")
-    absl.flags.DEFINE_enum(
+    absl.flags.DEFINE_string(
         "objective_function",
         "xent",
-        ["xent", "mse"],
-        "cross-entropy or mean square error",
+        "xent, mse or multitask,LOSS,DIM,WEIGHT,...",
         flag_values=flag_values,
     )
     absl.flags.DEFINE_integer(
@@ -57,6 +56,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         "leave out the frames at the end that fill no minibatch",
         flag_values=flag_values,
     )
+    common.define_part(flag_values)
     common.define_threads(flag_values)
     common.define_allow_pipes(flag_values)
 
@@ -71,7 +71,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     from seqzoo.datasets.feature_pipeline import FeaturePipeline
     from seqzoo.zoo.acoustic import evaluate, trained_model
 
-    model = trained_model.read(args[0], flags.feature_transform)
+    model = trained_model.read(args[0], flags.feature_transform, **common.part(flags))
     cmvn_opts = model.cmvn_opts if flags.cmvn_opts is None else flags.cmvn_opts
     delta_opts = model.delta_opts if flags.delta_opts is None else flags.delta_opts
     if len(args) == 3:

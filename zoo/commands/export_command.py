@@ -72,6 +72,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     absl.flags.DEFINE_bool(
         "binary", True, "format nnet1: binary; text otherwise", flag_values=flag_values
     )
+    common.define_part(flag_values)
     common.define_threads(flag_values)
 
 
@@ -90,7 +91,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     from seqzoo.zoo.acoustic import trained_model
 
-    model = trained_model.read(args[0], flags.feature_transform)
+    model = trained_model.read(args[0], flags.feature_transform, **common.part(flags))
     counts = flags.class_frame_counts or model.class_frame_counts
     if counts == _NO_COUNTS:
         counts = None

@@ -49,6 +49,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     text("cmvn_opts", "options of apply-cmvn for --cmvn; the run's by default")
     text("delta_opts", "options of add-deltas; the run's by default")
     common.define_use_gpu(flag_values, "no")
+    common.define_part(flag_values)
     common.define_threads(flag_values)
     common.define_allow_pipes(flag_values)
 
@@ -86,6 +87,10 @@ def _model(
 
         if flags.feature_transform:
             raise InputError(f"{path}: a SavedModel has its feature transform in it.")
+        if flags.block or flags.remove_last_components:
+            raise InputError(
+                f"{path}: a SavedModel is used as it is; choose the part to export."
+            )
         served = saved_model_scores.SavedModelScores(found)
         served.options = _options(served.output_dim, flags)
         notes = saved_model.description(found)
@@ -93,7 +98,7 @@ def _model(
 
     from seqzoo.zoo.acoustic.nnet_scores import NnetScores
 
-    model = trained_model.read(path, flags.feature_transform)
+    model = trained_model.read(path, flags.feature_transform, **common.part(flags))
     options = _options(model.nnet.output_dim, flags)
     scores = NnetScores(model.nnet, model.feature_transform, options)
     return scores, model.cmvn_opts, model.delta_opts
