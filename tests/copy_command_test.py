@@ -45,9 +45,62 @@ def test_another_dropout_rate(tmp_path):
     assert "0.5" in (tmp_path / "out").read_text()
 
 
+_TOOLS = pathlib.Path(__file__).parent / "goldens" / "kaldi" / "tools"
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["feature_transform.txt", "dnn.txt"], "concat.txt"),
+        (["--input_format=transform", "m.mat"], "transf.nnet.txt"),
+        (["--input_format=cmvn", "global.stats"], "cmvn.nnet.txt"),
+        (
+            ["--input_format=cmvn", "--std-dev=0.5", "--learn-rate-coef=0.1"]
+            + ["global.stats"],
+            "cmvn_std.nnet.txt",
+        ),
+        (["--input_format=proto", "--rng=kaldi", "dnn.proto"], "dnn.txt"),
+        (
+            ["--input_format=proto", "--rng=kaldi", "--seed=778", "dnn.proto"],
+            "dnn_seed778.txt",
+        ),
+        (["--from-parallel-component=2", "par.txt"], "transf.nnet.txt"),
+        (
+            ["--components=1:4", "--coef=0.5", "--bias-coef=0.1", "dnn.txt"],
+            "dnn_lr.txt",
+        ),
+        (["--keep_components=1:3", "dnn.txt"], "dnn_rm2.txt"),
+        (["--format=nnet2_raw", "conv_full.txt"], "conv_full.txt.raw"),
+    ],
+)
+def test_what_the_small_programs_of_kaldi_write(words, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(_TOOLS)
+    out = tmp_path / "out"
+    assert main.main(["copy", "--binary=false", *words, str(out)]) == 0
+    assert out.read_bytes() == (_TOOLS / expected).read_bytes()
+
+
+def test_rbms_become_layers(tmp_path):
+    recipe = _TOOLS.parent / "recipe"
+    words = ["--input-format=rbm", "--binary=false"]
+    rbms = [str(recipe / f"dbn.{n}.rbm.txt") for n in (1, 2)]
+    assert main.main(["copy", *words, *rbms, str(tmp_path / "2.dbn")]) == 0
+    expected = (recipe / "dbn.2.dbn.txt").read_bytes()
+    assert (tmp_path / "2.dbn").read_bytes() == expected
+
+
+def test_components_without_rates_is_a_wrong_use(net, tmp_path, capsys):
+    assert main.main(["copy", "--components=1", net, str(tmp_path / "x")]) == 2
+    assert "--keep_components cuts" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
+        (["--keep_components=1,6"], "<AffineTransform> puts out 128"),
+        (["--keep_components=7"], "'7' is not a number or first:last within 1:6"),
+        (["--from_parallel_component=1"], "starts with <AffineTransform>"),
+        (["--input_format=rbm"], "component 1 is <AffineTransform>; networks of"),
         (["--remove_last_components=6"], "6 components cannot be removed of 6"),
         (["--dropout_rate=2"], "dropout rate 2"),
         (["--remove_last_components=-1"], "a non-negative integer is taken"),

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import components, nnet1, nnet_edit, nnet_proto
 
@@ -206,6 +207,12 @@ def test_sentence_averaging_of_a_file(folder):
     assert averaging.propagate(feats).tolist() == [[2, 0], [2, 1]]
 
 
+def test_a_matrix_beside_a_prototype(folder):
+    tables.write_object(str(folder / "m.mat"), np.array([[1, 2]], np.float32))
+    line = "<LinearTransform> <InputDim> 2 <OutputDim> 1 <ReadMatrix> m.mat"
+    assert _made(folder, line).linearity.tolist() == [[1, 2]]
+
+
 @pytest.mark.parametrize(
     "line, message",
     [
@@ -220,7 +227,7 @@ def test_sentence_averaging_of_a_file(folder):
         ),
         (
             "<ParallelComponent> <InputDim> 1 <OutputDim> 1 <NestedNnetProto> no.proto",
-            "nnet.proto:1: there is no no.proto, neither here nor beside the prototype.",
+            "nnet.proto:1: there is no no.proto, neither here nor beside the ",
         ),
         (
             "<ParallelComponent> <InputDim> 1 <OutputDim> 1 <NestedNnet> ls|",

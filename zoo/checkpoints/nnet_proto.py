@@ -95,12 +95,15 @@ class Options:
         """A file that the line names: as it is, or else beside the prototype."""
         if "|" in path:
             raise self.error(f"{path} is a command; a file is taken")
-        beside = os.path.join(os.path.dirname(self.place), path)
-        if "://" in path or os.path.exists(path):
+        bare, _ = files.split_offset(path)
+        if "://" in path or os.path.exists(path) or os.path.exists(bare):
             return path
-        if not os.path.exists(beside):
-            raise self.error(f"there is no {path}, neither here nor beside the prototype")
-        return beside
+        folder = os.path.dirname(self.place)
+        if not os.path.exists(os.path.join(folder, bare)):
+            raise self.error(
+                f"there is no {path}, neither here nor beside the prototype"
+            )
+        return os.path.join(folder, path)
 
     def offsets(self) -> list[int]:
         """`<BuildVector> a:b a:step:b x </BuildVector>` or `<ReadVector> [ x y ]`."""

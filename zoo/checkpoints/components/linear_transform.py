@@ -9,7 +9,6 @@ import numpy as np
 
 from seqzoo.zoo.checkpoints import nnet_info
 from seqzoo.zoo.checkpoints.components.component import (
-    ComponentError,
     UpdatableComponent,
     check_shape,
     float32,
@@ -55,11 +54,7 @@ class LinearTransform(UpdatableComponent):
         if options.has("ReadMatrix"):
             from seqzoo.datasets import tables  # not needed to read or write a model
 
-            path = " ".join(options.words("ReadMatrix"))
-            if "|" in path:
-                raise ComponentError(
-                    f"<ReadMatrix> {path} is a command; a file is taken"
-                )
+            path = options.path(" ".join(options.words("ReadMatrix")))
             self.linearity = np.asarray(tables.read_object(path, "matrix"), np.float32)
         else:
             self.linearity = gauss(rng, stddev, self.output_dim, self.input_dim)

@@ -88,6 +88,7 @@ class _Lstm(UpdatableComponent):
 
     def read_data(self, reader: ObjectReader) -> None:
         read_options(reader, self, self._OPTIONS | self._OLD_OPTIONS)
+        self._check_cells()
         for name, shape in self._shapes():
             read = reader.read_vector if len(shape) == 1 else reader.read_matrix
             setattr(self, name, read())
