@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from seqzoo.layers.row_matmul import row_matmul
 from seqzoo.layers.time_loop import time_loop
+from seqzoo.layers.turned import turned
 
 
 class LstmWeights(NamedTuple):
@@ -114,8 +115,7 @@ class _Trace(NamedTuple):
 def _forward(inputs, state, weights: LstmWeights, clips: LstmClips, kept):
     dtype = inputs.dtype
     cells = weights.projection.shape[1]
-    # Turned once, this is read faster at every step.
-    recurrent = tf.transpose(tf.cast(weights.recurrent, dtype))
+    recurrent = turned(tf.cast(weights.recurrent, dtype))
     projection = tf.cast(weights.projection, dtype)
     peep_i, peep_f, peep_o = _peepholes(weights)
     projected = row_matmul(inputs, tf.cast(weights.inputs, dtype), weights.bias)
@@ -222,7 +222,12 @@ def _peepholes(weights: LstmWeights):
 
 
 def _clip(values, limit: float):
-    return tf.clip_by_value(values, -limit, limit) if limit > 0 else values
+    if limit == 0:
+        return values
+    # One operation, where tf.clip_by_value is two.
+    return tf.raw_ops.ClipByValue(
+        t=values, clip_value_min=-limit, clip_value_max=limit
+    )
 
 
 def _shifted(values, first):

@@ -14,6 +14,7 @@ from seqzoo.layers import (
     KaldiSGD,
     Linear,
     Rescale,
+    UpdatableComponent,
     add_shadow,
     source,
 )
@@ -361,3 +362,33 @@ def test_the_rate_can_be_changed_between_steps():
 def test_options_out_of_range(options, message):
     with pytest.raises(ValueError, match=message):
         KaldiSGD(**options)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+@pytest.mark.parametrize("shadow", [False, True])
+def test_grad_clip_limits_the_gradient_with_its_momentum(momentum, shadow):
+    layer = Clipped()
+    layer.build((None, 4))
+    if shadow:
+        add_shadow(layer.weight)
+    before, after, given = run(layer, KaldiSGD(RATE, momentum))
+    corr, clipped = np.zeros((3, 4)), 0
+    for (gradient,) in given:
+        corr = gradient + momentum * corr
+        clipped += (np.abs(corr) > 1).sum()
+        corr = np.clip(corr, -1, 1)
+        before[0] -= RATE * corr
+    assert 0 < clipped < 6 * 12
+    np.testing.assert_allclose(after[0], before[0], rtol=2e-5, atol=2e-6)
+    if shadow:
+        low = tf.cast(layer.weight.value, tf.bfloat16).numpy()
+        np.testing.assert_array_equal(source(layer.weight).numpy(), low)
+
+
+class Clipped(UpdatableComponent):
+    """One matrix whose gradient is limited to 1."""
+
+    def build(self, input_shape):
+        self.weight = self.add_parameter(
+            "weight", (3, input_shape[-1]), "ones", grad_clip=1.0
+        )
