@@ -128,7 +128,7 @@ def test_a_misspelt_name_gets_the_nearest(words, message, capsys):
     assert capsys.readouterr().err == message + "\n"
 
 
-@pytest.mark.parametrize("words", [["copy", "in"], ["copy", "a", "b", "c"], ["info"]])
+@pytest.mark.parametrize("words", [["copy", "in"], ["copy"], ["info"]])
 def test_a_wrong_number_of_words_is_a_usage_error(words, capsys):
     assert main.main(words) == 2
     first, second = capsys.readouterr().err.splitlines()

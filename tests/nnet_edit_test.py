@@ -114,3 +114,51 @@ def test_edits_leave_their_network_alone():
     nnet = Nnet([components.AddShift(1, 1, np.zeros(1, np.float32))])
     nnet_edit.set_learn_rates(nnet, coef=7)
     assert nnet.components[0].learn_rate_coef == 1
+
+
+@pytest.mark.parametrize(
+    "where, kept", [("1:2,4", [0, 1, 3]), ("2", [1]), ("3,2", [1, 2]), ("", range(4))]
+)
+def test_components_that_are_kept(where, kept):
+    nnet = _net(outputs=4)
+    found = nnet_edit.keep_components(nnet, where)
+    assert [c.marker for c in found.components] == [
+        nnet.components[i].marker for i in kept
+    ]
+
+
+@pytest.mark.parametrize(
+    "where, message",
+    [
+        ("5", "'5' is not a number or first:last within 1:4"),
+        ("x", "'x' is not a number"),
+        ("1,4", "<AffineTransform> puts out 4 numbers a frame, but the next"),
+    ],
+)
+def test_components_that_cannot_be_kept(where, message):
+    first, second = _net(3, 4), _net(5, 2)
+    nnet = Nnet([*first.components[:3], second.components[0]])
+    with pytest.raises(InputError, match=message):
+        nnet_edit.keep_components(nnet, where)
+
+
+def _rbm(hidden_type):
+    weights = np.array([[1, 2], [0, 1], [3, 0]], np.float32)
+    biases = np.array([9, 9], np.float32), np.array([0.5, 0, -1], np.float32)
+    return components.Rbm(2, 3, "gauss", hidden_type, weights, *biases)
+
+
+@pytest.mark.parametrize("hidden_type", ["bern", "gauss"])
+def test_an_rbm_as_layers(hidden_type):
+    rbm = _rbm(hidden_type)
+    nnet = nnet_edit.rbm_to_nnet(Nnet([rbm]))
+    assert len(nnet.components) == (2 if hidden_type == "bern" else 1)
+    feats = np.array([[1, -1]], np.float32)
+    assert np.array_equal(nnet.propagate(feats), rbm.propagate(feats))
+    affine = nnet.components[0]
+    assert (affine.learn_rate_coef, affine.bias_learn_rate_coef) == (1, 1)
+
+
+def test_only_rbms_are_converted():
+    with pytest.raises(InputError, match="component 2 is <Sigmoid>; networks of <Rbm>"):
+        nnet_edit.rbm_to_nnet(Nnet([_rbm("bern"), components.Sigmoid(3, 3)]))
