@@ -47,7 +47,9 @@ def looks_along_time(layer: Layer) -> bool:
     )
 
 
-def call(layer: Layer, inputs: tf.Tensor, mask: tf.Tensor, **options: Any) -> tf.Tensor:
+def call(
+    layer: Layer, inputs: tf.Tensor, mask: tf.Tensor | None, **options: Any
+) -> tf.Tensor:
     """A layer's output for `(batch, time, dim)`, whether or not it takes a mask."""
     if looks_along_time(layer) or isinstance(layer, _MASKED):
         return layer(inputs, mask=mask, **options)

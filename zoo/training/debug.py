@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from seqzoo import layers
-from seqzoo.zoo.checkpoints import keras_layers, nnet_info
+from seqzoo.zoo.checkpoints import along_time, keras_layers, nnet_info
 from seqzoo.zoo.training.frame_objective import FrameObjective
 
 Array = np.ndarray
@@ -30,17 +30,21 @@ class Gradients:
     parameters: list[dict[str, Array]]
 
 
-def activations(net: Sequence[keras.layers.Layer], inputs: Any) -> list[Array]:
+def activations(
+    net: Sequence[keras.layers.Layer], inputs: Any, mask: Any = None
+) -> list[Array]:
     """The output of each layer in turn, `(frames, dim)` each.
 
     Args:
         net: layers, as of `keras_layers.to_layers`.
-        inputs: `(frames, dim)`, or `(batch, time, dim)` for layers across frames.
+        inputs: `(frames, dim)`, or `(batch, time, dim)` for layers across frames, whose
+            states start from zeros.
+        mask: `(batch, time)` of the frames that are no padding.
     """
     outputs = []
     x = tf.convert_to_tensor(inputs)
     for layer in net:
-        x = layer(x)
+        x = along_time.call(layer, x, mask)
         outputs.append(tf.cast(x, tf.float32).numpy())
     return outputs
 
@@ -54,7 +58,7 @@ def gradients(
         net: layers.
         objective: as of `FrameTrainer`.
         batch: `inputs` (frames, dim), `ids` and `values` (frames, k), `weights`
-            (frames,).
+            (frames,); or `inputs` (batch, time, dim) with a `mask` (batch, time).
     """
     ending = FrameObjective(net, objective)
     named = [
@@ -68,13 +72,12 @@ def gradients(
         tape.watch(weights)
         x = tf.convert_to_tensor(batch["inputs"])
         for layer in ending.body:
-            x = layer(x)
+            x = along_time.call(layer, x, batch.get("mask"))
             tape.watch(x)
             outputs.append(x)
-    loss = ending.loss(
-        tf.cast(x, tf.float32), batch["ids"], batch["values"], batch["weights"]
-    )
-    sent = tf.cast(loss.diff, x.dtype)
+    flat = tf.reshape(tf.cast(x, tf.float32), [-1, x.shape[-1]])
+    loss = ending.loss(flat, batch["ids"], batch["values"], batch["weights"])
+    sent = tf.cast(tf.reshape(loss.diff, tf.shape(x)), x.dtype)
     # All in one pass back.
     inner, found = tape.gradient(x, [outputs[:-1], weights], output_gradients=sent)
     return Gradients(
@@ -99,7 +102,7 @@ def statistics(
     saturate, or whose back-propagated signal vanishes or explodes, shows here.
     """
     markers = [keras_layers.marker(layer) for layer in net]
-    outputs = activations(net, batch["inputs"])
+    outputs = activations(net, batch["inputs"], batch.get("mask"))
     lines = ["### Forward propagation buffer content :"]
     for number, (name, values) in enumerate(
         zip(["<Input>", *markers], [batch["inputs"], *outputs], strict=True), 1

@@ -1,6 +1,6 @@
 """SequenceTrainer: epochs of minibatches of sequences, several in a call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -51,6 +51,15 @@ class SequenceTrainer(FrameTrainer):
         if batching.carries:
             _check_carried(net)
         super().__init__(net, objective, optimizer, report_frames=report_frames)
+        self._train_graph = _OneTrace(self._train_range)
+        self._evaluate_graph = _OneTrace(self._evaluate_range)
+        last = self._objective.body[-1]
+        if last is not net[-1] and not isinstance(last, keras.layers.Layer):
+            if along_time.looks_along_time(net[-1]):
+                raise InputError(
+                    f"{net[-1].name} holds both softmaxes and layers along time; put "
+                    "the latter into a component before it."
+                )
 
     def forward_sequences(
         self, inputs: tf.Tensor, mask: tf.Tensor, state: State, training: bool
@@ -78,12 +87,10 @@ class SequenceTrainer(FrameTrainer):
         return int(rows["times"].shape[0])
 
     def _run(self, fillings, run_range, on_call, on_edge):
-        state: State | None = None
+        state = self._zero_state()
 
         def run_carrying(rows, start, stop):
             nonlocal state
-            if state is None:
-                state = self._zero_state()
             *found, state = run_range(rows, start, stop, state)
             return found
 
@@ -101,14 +108,16 @@ class SequenceTrainer(FrameTrainer):
 
     def _minibatch(self, rows, number):
         """The frames of a minibatch laid out as `(streams, time)`, and flat targets."""
-        if self.batching.carries:
-            # Known sizes make a faster graph.
-            streams, time = self.batching.num_streams, self.batching.batch_size
-        else:
-            streams, time = rows["streams"][number], rows["times"][number]
+        streams, time = rows["streams"][number], rows["times"][number]
         starts, lengths, fresh = (
             rows[name][number, :streams] for name in ("starts", "lengths", "fresh")
         )
+        if self.batching.carries:
+            # Known sizes make a faster graph.
+            time, known = self.batching.batch_size, [self.batching.num_streams]
+            starts, lengths, fresh = (
+                tf.ensure_shape(part, known) for part in (starts, lengths, fresh)
+            )
         steps = tf.range(time)
         mask = steps < lengths[:, tf.newaxis]
         index = tf.where(mask, starts[:, tf.newaxis] + steps, 0)
@@ -175,6 +184,39 @@ class SequenceTrainer(FrameTrainer):
             parallel_iterations=1,
         )
         return sums.stack(), per_class, state
+
+
+class _OneTrace:
+    """A step over fillings of any size as one graph, since tracing takes long.
+
+    Targets of one class a frame, which most are, have a graph of their own.
+    """
+
+    def __init__(self, step: Callable[..., Any]):
+        self._step = step
+        self._graphs: dict[bool, Any] = {}
+
+    def __call__(self, rows, start, stop, state):
+        single = rows["ids"].shape[1] == 1
+        if single not in self._graphs:
+            specs = {name: _any_size(value) for name, value in rows.items()}
+            width = rows["inputs"].shape[1]
+            specs["inputs"] = tf.TensorSpec([None, width], rows["inputs"].dtype)
+            if single:
+                for name in ("ids", "values"):
+                    specs[name] = tf.TensorSpec([None, 1], rows[name].dtype)
+            number = tf.TensorSpec([], tf.int32)
+            states = tf.nest.map_structure(tf.TensorSpec.from_tensor, state)
+            self._graphs[single] = tf.function(
+                self._step,
+                input_signature=[specs, number, number, states],
+                autograph=False,
+            )
+        return self._graphs[single](rows, start, stop, state)
+
+
+def _any_size(tensor: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec([None] * tensor.shape.rank, tensor.dtype)
 
 
 def _check_carried(net: Sequence[Any]) -> None:
