@@ -55,19 +55,22 @@ def hidden_means(
     visible: tf.Tensor, parameters: RbmParameters, hidden_type: str
 ) -> tf.Tensor:
     """`v W^T + c`, through a sigmoid for binary units: `(frames, hidden)`."""
-    linear = tf.matmul(visible, parameters.linearity, transpose_b=True)
-    return _means(tf.nn.bias_add(linear, parameters.hidden_bias), hidden_type)
+    matrix = tf.convert_to_tensor(parameters.linearity)
+    linear = tf.matmul(tf.cast(visible, matrix.dtype), matrix, transpose_b=True)
+    return _means(linear, parameters.hidden_bias, hidden_type)
 
 
 def visible_means(
     hidden: tf.Tensor, parameters: RbmParameters, visible_type: str
 ) -> tf.Tensor:
     """`h W + b`, through a sigmoid for binary units: `(frames, visible)`."""
-    linear = tf.matmul(hidden, parameters.linearity)
-    return _means(tf.nn.bias_add(linear, parameters.visible_bias), visible_type)
+    matrix = tf.convert_to_tensor(parameters.linearity)
+    linear = tf.matmul(tf.cast(hidden, matrix.dtype), matrix)
+    return _means(linear, parameters.visible_bias, visible_type)
 
 
-def _means(linear: tf.Tensor, kind: str) -> tf.Tensor:
+def _means(linear: tf.Tensor, bias: Any, kind: str) -> tf.Tensor:
+    linear = tf.nn.bias_add(tf.cast(linear, tf.float32), bias)
     return tf.sigmoid(linear) if kind == "bern" else linear
 
 
@@ -80,9 +83,7 @@ def states(means: tf.Tensor, noise: tf.Tensor, kind: str) -> tf.Tensor:
             distribution N(0, 1) for `gauss`.
         kind: of the units.
     """
-    if kind == "bern":
-        return tf.cast(noise < tf.cast(means, noise.dtype), means.dtype)
-    return means + tf.cast(noise, means.dtype)
+    return tf.cast(noise < means, tf.float32) if kind == "bern" else means + noise
 
 
 def noise(shape: Any, seed: tf.Tensor, kind: str) -> tf.Tensor:
@@ -103,7 +104,8 @@ def phases(
 
     Args:
         visible: `(frames, visible)`.
-        parameters: of the RBM, in the type to compute in.
+        parameters: of the RBM; the products are computed in the type of the matrix,
+            all else in float32.
         visible_type: of `UNITS`.
         hidden_type: of `UNITS`.
         draw: hidden states for the means of the hidden units.
@@ -114,23 +116,23 @@ def phases(
     return Phases(visible, hidden, reconstruction, again)
 
 
-def contrast(found: Phases) -> RbmParameters:
+def contrast(found: Phases, dtype: str = "float32") -> RbmParameters:
     """What the data says more than the reconstruction, summed over the frames.
 
     `h^T v - h'^T v'` for the weights, as one matmul over both; `v - v'` and `h - h'`
     for the biases.
+
+    Args:
+        found: of `phases`.
+        dtype: that the matmul is computed in.
     """
     signed = tf.concat([found.hidden, -found.hidden_again], axis=0)
     both = tf.concat([found.visible, found.reconstruction], axis=0)
     return RbmParameters(
-        tf.matmul(signed, both, transpose_a=True),
-        _sum(found.visible - found.reconstruction),
-        _sum(found.hidden - found.hidden_again),
+        tf.matmul(tf.cast(signed, dtype), tf.cast(both, dtype), transpose_a=True),
+        tf.reduce_sum(found.visible - found.reconstruction, axis=0),
+        tf.reduce_sum(found.hidden - found.hidden_again, axis=0),
     )
-
-
-def _sum(values: tf.Tensor) -> tf.Tensor:
-    return tf.reduce_sum(tf.cast(values, tf.float32), axis=0)
 
 
 def update(

@@ -84,6 +84,7 @@ class RbmTrainer:
             *(_variable(np.zeros_like(array)) for array in arrays)
         )
         self._shadow: tf.Variable | None = None
+        self._dtype = "bfloat16" if options.bfloat16 else "float32"
         if options.bfloat16:
             self._shadow = tf.Variable(tf.cast(self._parameters.linearity, tf.bfloat16))
         # What explosions left of the learning rate.
@@ -181,9 +182,9 @@ class RbmTrainer:
         """Learns minibatches on end; the squared error and the explosion of each."""
         self.traces += 1
         size, count = self.options.minibatch_size, tf.shape(momenta)[0]
-        rows = tf.cast(rows, tf.bfloat16 if self.options.bfloat16 else tf.float32)
         for layer in self._front:
             rows = layer(rows)
+        rows = tf.cast(rows, tf.float32)
         squares = tf.TensorArray(tf.float32, count, element_shape=[])
         explosions = tf.TensorArray(tf.float64, count, element_shape=[4])
 
@@ -191,7 +192,7 @@ class RbmTrainer:
             visible = rows[number * size : (number + 1) * size]
             self._lowered.assign(tf.where(fresh[number], 1.0, self._lowered))
             found = self._phases(first + tf.cast(number, tf.int64), visible)
-            difference = tf.cast(found.reconstruction - visible, tf.float32)
+            difference = visible - found.reconstruction
             exploded = self._learn(found, momenta[number], rates[number])
             return (
                 number + 1,
@@ -210,8 +211,7 @@ class RbmTrainer:
     def _phases(self, number: tf.Tensor, visible: tf.Tensor) -> rbm_cd1.Phases:
         parameters = self._parameters
         if self._shadow is not None:
-            biases = (tf.cast(bias, tf.bfloat16) for bias in parameters[1:])
-            parameters = rbm_cd1.RbmParameters(self._shadow, *biases)
+            parameters = parameters._replace(linearity=self._shadow)
         return rbm_cd1.phases(
             visible, parameters, *self._kinds, lambda means: self._draw(number, means)
         )
@@ -228,7 +228,7 @@ class RbmTrainer:
             rbm_cd1.update(
                 self._parameters,
                 self._corrections,
-                rbm_cd1.contrast(found),
+                rbm_cd1.contrast(found, self._dtype),
                 frames=self.options.minibatch_size,
                 learning_rate=rate * self._lowered,
                 momentum=momentum,
