@@ -32,6 +32,9 @@ class Entry:
 
     description: str
 
+    recipe: str = "seqzoo.zoo.acoustic.dnn_recipe"
+    """The module whose `train` trains it."""
+
 
 _ACOUSTIC = "seqzoo.zoo.acoustic"
 MODELS = {
@@ -54,21 +57,25 @@ MODELS = {
         f"{_ACOUSTIC}.cnn",
         f"{_ACOUSTIC}.cnn_config:CnnConfig",
         "convolutions along frequency in front of a DNN (Kaldi nnet1's CNN1D)",
+        f"{_ACOUSTIC}.cnn_recipe",
     ),
     "acoustic/autoencoder": Entry(
         f"{_ACOUSTIC}.autoencoder",
         f"{_ACOUSTIC}.autoencoder_config:AutoencoderConfig",
         "spliced frames through tanh layers to features, by mean square error",
+        f"{_ACOUSTIC}.autoencoder_recipe",
     ),
     "acoustic/multilingual": Entry(
         f"{_ACOUSTIC}.multilingual",
         f"{_ACOUSTIC}.multilingual_config:MultilingualConfig",
         "one network for several languages, a softmax for each",
+        f"{_ACOUSTIC}.multilingual_recipe",
     ),
     "acoustic/bottleneck": Entry(
         f"{_ACOUSTIC}.bottleneck",
         f"{_ACOUSTIC}.bottleneck_config:BottleneckConfig",
         "two networks with a narrow layer, the second on splices of the first's",
+        f"{_ACOUSTIC}.bottleneck_recipe",
     ),
     "acoustic/dbn": Entry(
         f"{_ACOUSTIC}.dbn",
@@ -161,6 +168,15 @@ def settings(name: str) -> list[tuple[str, str, str]]:
         (field.name, _text(_default(field)), meanings.get(field.name, ""))
         for field in dataclasses.fields(config_class)
     ]
+
+
+def recipe(name: str) -> Any:
+    """The module whose `train` trains a model; it imports TensorFlow.
+
+    Raises:
+        InputError: an unknown model.
+    """
+    return importlib.import_module(_entry(name).recipe)
 
 
 def _entry(name: str) -> Entry:

@@ -36,3 +36,8 @@ class AutoencoderConfig(DnnConfig):
 
     param_stddev_factor: float = 0.01
     """Scales the standard deviation of all initial weights."""
+
+    @property
+    def objective(self) -> str:
+        """What it is trained with where nothing is said."""
+        return "xent" if self.softmax else "mse"

@@ -32,6 +32,9 @@ class BottleneckConfig(DnnConfig):
     stage_offsets: tuple[int, ...] = (-10, *range(-5, 6), 10)
     """Frames of the first network's narrow layer that the second sees."""
 
+    feat_type: str = "traps"
+    """Feature transform in front of the first network."""
+
     traps_dct_basis: int = 6
     """Cosines for each feature dimension in front of the first network."""
 

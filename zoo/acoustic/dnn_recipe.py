@@ -7,17 +7,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from seqzoo.datasets import alignments
-from seqzoo.datasets.data_dir import DataDir
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import train_tools
+from seqzoo.zoo.acoustic import recipe_data, train_tools
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
-from seqzoo.zoo.acoustic.dnn_options import DnnRecipe, SetSource
+from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.dnn_start import DnnStart
 from seqzoo.zoo.acoustic.frame_set import Copy, FrameSet
 from seqzoo.zoo.acoustic.frame_training import FrameTraining, FrameTrainOptions
+from seqzoo.zoo.acoustic.recipe_data import RecipeData
 from seqzoo.zoo.checkpoints import nnet1
 from seqzoo.zoo.training import newbob
 from seqzoo.zoo.training.run_folder import RunFolder
@@ -33,6 +31,7 @@ def train(
     options: FrameTrainOptions,
     schedule: newbob.NewbobOptions,
     model: str = "acoustic/dnn",
+    data: RecipeData | None = None,
 ) -> newbob.NewbobState:
     """Trains into a run folder, or goes on where it was stopped.
 
@@ -44,6 +43,7 @@ def train(
         options: of the training.
         schedule: of the learning rate.
         model: one of the registry's, whose settings have a `proto`.
+        data: features and targets; None reads what the recipe names.
 
     Returns:
         The final state of the schedule.
@@ -53,16 +53,10 @@ def train(
     """
     config = registry.config(model, overrides)
     # Read before anything is written: most mistakes show here.
-    labels, held_out_labels, num_targets = _targets(recipe, config, overrides)
-    sources = {
-        name: _pipeline(source, recipe, what)
-        for name, source, what in (
-            ("train", recipe.train, "training"),
-            ("held_out", recipe.held_out, "held-out"),
-        )
-    }
-    if sources["train"].order is not None:
-        sources["train"] = sources["train"].shuffled(recipe.shuffle_seed)
+    data = data or recipe_data.read(recipe, config, overrides)
+    train_feats = data.train
+    if train_feats.order is not None:
+        train_feats = train_feats.shuffled(recipe.shuffle_seed)
     for name in (recipe.mlp_proto, recipe.mlp_init, recipe.feature_transform):
         if name is not None and not os.path.exists(name):
             raise InputError(f"{name}: no such file.")
@@ -83,10 +77,10 @@ def train(
             _LOG.info("%s: finished before, %s", path, state.finished)
             return state
         train_set, held_out = (
-            _frame_set(name, pipeline, targets, num_targets, recipe, options, folder)
+            _frame_set(name, pipeline, targets, data, recipe, options, folder)
             for name, pipeline, targets in (
-                ("train", sources["train"], labels),
-                ("held_out", sources["held_out"], held_out_labels),
+                ("train", train_feats, data.labels),
+                ("held_out", data.held_out, data.held_out_labels),
             )
         )
         train_set.prepare()
@@ -96,12 +90,12 @@ def train(
             _check_dim(config, train_set.counts.dim, overrides)
             start = DnnStart(
                 dataclasses.replace(
-                    config, feature_dim=train_set.counts.dim, pdfs=num_targets
+                    config, feature_dim=train_set.counts.dim, pdfs=data.num_targets
                 ),
                 recipe,
                 options,
             )
-            start.write(folder, train_set, labels)
+            start.write(folder, train_set, data.labels)
         training = FrameTraining(
             folder,
             options,
@@ -115,59 +109,11 @@ def train(
         return training.run()
 
 
-def _targets(
-    recipe: DnnRecipe, config: AcousticConfig, overrides: Sequence[str]
-) -> tuple[Any, Any, int]:
-    """Targets of both sets, and how many outputs they ask for."""
-    fixed = any(o.partition("=")[0].strip() == "pdfs" for o in overrides)
-    wanted = recipe.num_tgt or (config.pdfs if fixed else None)
-    if recipe.labels is not None:
-        if wanted is None:
-            raise InputError(
-                "labels are given without num_tgt, the number of outputs; "
-                "add --num_tgt=N."
-            )
-        return recipe.labels, recipe.held_out_labels or recipe.labels, wanted
-    if recipe.ali_train is None or recipe.ali_held_out is None:
-        raise InputError(
-            "no targets: give alignment directories, or labels and num_tgt."
-        )
-    train = alignments.read_alignments(recipe.ali_train)
-    held_out = alignments.read_alignments(recipe.ali_held_out)
-    return train, held_out, wanted or train.num_pdfs
-
-
-def _pipeline(source: SetSource | str, recipe: DnnRecipe, what: str) -> FeaturePipeline:
-    if isinstance(source, str):
-        try:
-            directory = DataDir(source)
-        except InputError as error:
-            raise InputError(f"{what} data: {error}") from None
-        source = SetSource(
-            feats=directory.feats,
-            cmvn=directory.cmvn if recipe.cmvn_opts is not None else None,
-            utt2spk=directory.utt2spk if recipe.cmvn_opts is not None else None,
-        )
-        if recipe.cmvn_opts is not None and source.cmvn is None:
-            raise InputError(
-                f"{directory.directory}: cmvn.scp is missing, but cmvn_opts are given; "
-                "compute the statistics, or leave cmvn_opts out."
-            )
-    return FeaturePipeline(
-        source.feats,
-        recipe.cmvn_opts,
-        source.cmvn,
-        source.utt2spk,
-        recipe.delta_opts,
-        allow_pipes=recipe.allow_pipes,
-    )
-
-
 def _frame_set(
     name: str,
-    pipeline: FeaturePipeline,
+    pipeline: Any,
     targets: Any,
-    num_targets: int,
+    data: RecipeData,
     recipe: DnnRecipe,
     options: FrameTrainOptions,
     folder: RunFolder,
@@ -187,9 +133,9 @@ def _frame_set(
         1 if train_tools.is_sequential(options.train_tool) else options.minibatch_size,
         copy,
         identity=f"{os.path.abspath(folder.path)} {recipe}",
-        frame_weights=recipe.frame_weights,
-        utt_weights=recipe.utt_weights,
-        num_targets=num_targets,
+        frame_weights=data.frame_weights,
+        utt_weights=data.utt_weights,
+        num_targets=data.num_targets,
         length_tolerance=recipe.length_tolerance,
         max_frames=recipe.max_frames,
     )

@@ -11,6 +11,7 @@ from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.acoustic import feature_transform, train_tools
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
+from seqzoo.zoo.acoustic.cnn_config import CnnConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_set import FrameSet
 from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
@@ -39,6 +40,9 @@ class DnnStart:
     def write(self, folder: RunFolder, data: FrameSet, labels: Any) -> None:
         """Makes it and writes it under train.sh's names."""
         transform = self._transform(data, labels)
+        if isinstance(self.config, CnnConfig):
+            for name, text in self.config.pitch_protos(transform.output_dim).items():
+                folder.write_text(name, text)
         init, proto = self._init(transform.output_dim)
         self._check(init, transform)
         if proto is not None:
@@ -49,7 +53,7 @@ class DnnStart:
         for name in ("cmvn_opts", "delta_opts"):
             if getattr(self.recipe, name) is not None:
                 folder.write_text(name, getattr(self.recipe, name) + "\n")
-        if self.options.objective == "xent":
+        if "xent" in self.options.objective:
             counts = np.zeros(init.output_dim, np.float32)
             counts[: len(data.counts.classes)] = data.counts.classes
             path = folder.file("ali_train_pdf.counts")

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import glob
 import hashlib
 import json
 import os
@@ -137,9 +138,10 @@ class FrameSet:
         """Removes the copy, and its directory if nothing else is in it."""
         if self._copy is None:
             return
-        for end in ("ark", "scp", "blocks", "counts.json", "json"):
+        # Several sets as one have a copy for each: `train.en.ark`.
+        for path in glob.glob(glob.escape(self._path("")) + "*"):
             with contextlib.suppress(FileNotFoundError):
-                os.remove(self._path(end))
+                os.remove(path)
         with contextlib.suppress(OSError):
             os.rmdir(self._copy.directory)
 

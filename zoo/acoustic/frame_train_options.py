@@ -48,6 +48,9 @@ class FrameTrainOptions:
     """Leave out the end of a set where nnet1 does: frames that fill no minibatch, what
     is left when a stream lacks an utterance, the last utterance of the buckets."""
 
+    dropout_schedule: str = ""
+    """Dropout rates of the first epochs, `0.5,0.5,0.2`; the last one stays."""
+
     kaldi_gradients: bool = False
     """Train with nnet1's gradients where they are not the true ones."""
 

@@ -76,6 +76,12 @@ class FrameTraining:
             train,
             held_out,
         )
+        self._dropout = _rates(options.dropout_schedule)
+        if self._dropout and not self._learner.trainer.set_dropout(self._dropout[0]):
+            raise InputError(
+                "a dropout_schedule is given, but the network has no <Dropout>; add "
+                "--proto_opts=--with-dropout."
+            )
         self._loaded = _INIT
         self._view = RunView(folder, options.progress_bar)
         self._last: tuple[Sums, Sums, float] | None = None
@@ -118,7 +124,9 @@ class FrameTraining:
     def _score_init(self) -> newbob.NewbobState:
         with self._log("iter00.initial.log") as log:
             sums, _ = self._score(log, "initial")
-        kind = self.options.objective.partition(",")[0].capitalize()
+        kind = self.options.objective.capitalize()
+        if kind.startswith("Multitask"):
+            kind = "MultiTaskLoss"
         _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f (%s),", sums.loss, kind)
         state = newbob.start(self.schedule, _INIT, sums.loss)
         self._save(state)
@@ -131,6 +139,9 @@ class FrameTraining:
         self._learner.optimizer.learning_rate = learn_rate
         self._learner.optimizer.reset()
         self._seed_dropout(self._net, iteration)
+        if self._dropout:
+            rate = self._dropout[min(iteration, len(self._dropout)) - 1]
+            self._learner.trainer.set_dropout(rate)
         padded = f"{iteration:0{len(str(self.schedule.max_iters))}d}"
         with self._log(f"iter{padded}.tr.log") as log:
             trained, seconds = self._learn(log, f"epoch {padded}", iteration)
@@ -276,6 +287,20 @@ class FrameTraining:
         with self.folder.log(name) as log:
             log.write(device.describe())
             yield log
+
+
+def _rates(schedule: str) -> list[float]:
+    """Dropout rates by epoch."""
+    try:
+        rates = [float(word) for word in schedule.split(",") if word]
+    except ValueError:
+        rates = [-1.0]
+    if any(not 0 <= rate < 1 for rate in rates):
+        raise InputError(
+            f"dropout_schedule is {schedule!r}; rates from 0 to below 1 with commas "
+            "between are taken, one an epoch."
+        )
+    return rates
 
 
 def save_whole(save: Any, path: str) -> None:

@@ -11,21 +11,20 @@ class MultilingualConfig(DnnConfig):
     """One network for several languages, each with a softmax of its own.
 
     All layers but the last are shared; a frame is learnt in the block of outputs of
-    its language alone. Defaults are the bundled prompts in English, Spanish and
-    French.
+    its language alone. The languages are those of the bundled prompts by default.
     """
 
     languages: tuple[str, ...] = ("en", "es", "fr")
     """Names of the languages, in the order of their blocks."""
 
-    block_dims: tuple[int, ...] = (117, 72, 105)
-    """Outputs of each language; from its alignments by default."""
+    block_dims: tuple[int, ...] = ()
+    """Outputs of each language; those of its alignments by default, 100 without."""
 
     task_weights: tuple[float, ...] = ()
     """Weight of each language in the objective; 1 each by default."""
 
     pdfs: int = 0
-    """All outputs together: the sum of `block_dims`."""
+    """All outputs together, the sum of those; it need not be given."""
 
     def __post_init__(self) -> None:
         count = len(self.languages)
@@ -33,17 +32,22 @@ class MultilingualConfig(DnnConfig):
             raise ValueError("languages are one or more different names.")
         for name in ("block_dims", "task_weights"):
             values = getattr(self, name)
-            if len(values) != count and (values or name == "block_dims"):
+            if values and len(values) != count:
                 raise ValueError(
                     f"{name} has {len(values)} values, but there are {count} languages."
                 )
-        if min(self.block_dims) < 1:
+        if min(self.widths) < 1:
             raise ValueError(f"block_dims are {self.block_dims}; at least 1 is taken.")
-        if self.pdfs not in (0, sum(self.block_dims)):
+        if self.pdfs not in (0, sum(self.widths)):
             raise ValueError(
-                f"pdfs is {self.pdfs}, but block_dims add up to {sum(self.block_dims)}."
+                f"pdfs is {self.pdfs}, but the languages have {sum(self.widths)}."
             )
-        object.__setattr__(self, "pdfs", sum(self.block_dims))
+        object.__setattr__(self, "pdfs", sum(self.widths))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Outputs of each language."""
+        return self.block_dims or (100,) * len(self.languages)
 
     @property
     def objective(self) -> str:
@@ -51,11 +55,11 @@ class MultilingualConfig(DnnConfig):
         weights = self.task_weights or (1.0,) * len(self.languages)
         parts = [
             f"xent,{dim},{weight:g}"
-            for dim, weight in zip(self.block_dims, weights, strict=True)
+            for dim, weight in zip(self.widths, weights, strict=True)
         ]
         return ",".join(["multitask", *parts])
 
     def proto_options(self) -> dict[str, Any]:
         """Also the blocks."""
-        blocks = ":".join(map(str, self.block_dims))
+        blocks = ":".join(map(str, self.widths))
         return {**super().proto_options(), "block_softmax_dims": blocks}

@@ -34,6 +34,9 @@ the same.
 _BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
 """Options that train.sh takes as one string for the tools it calls."""
 
+_SETTINGS = ("languages", "bn_dim", "feat_type", "traps_dct_basis", "cnn_proto_opts")
+"""Flags that are settings of some models, under the same name."""
+
 
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Trains."""
@@ -64,7 +67,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
             "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
             "the CPU."
         )
-    from seqzoo.zoo.acoustic import dnn_recipe, train_tools
+    from seqzoo.zoo.acoustic import train_tools
     from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
     from seqzoo.zoo.training import newbob
 
@@ -72,7 +75,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     if rate is None:
         shuffled = not train_tools.is_sequential(flags.train_tool)
         rate = 1e-5 if shuffled and "<Tanh>" in config.proto() else 0.008
-    state = dnn_recipe.train(
+    state = registry.recipe(model).train(
         _run_dir(args, flags),
         common.command,
         overrides,
@@ -148,8 +151,12 @@ def _overrides(model: str, flags: absl.flags.FlagValues) -> list[str]:
     for flag, field in (("hid_layers", "hidden_layers"), ("hid_dim", "hidden_dim")):
         if flags[flag].value is not None:
             found.append(f"{field}={flags[flag].value}")
+    fields = {name for name, *_ in registry.settings(model)}
+    for name in _SETTINGS:
+        if name in fields and not flags[name].using_default_value:
+            found.append(f"{name}={flags[name].value}")
     proto_opts = flags.proto_opts
-    if flags.bn_dim is not None:
+    if flags.bn_dim is not None and "bn_dim" not in fields:
         proto_opts = f"--bottleneck-dim={flags.bn_dim} {proto_opts}".strip()
     if proto_opts:
         found.append(f"proto_opts={proto_opts}")

@@ -95,6 +95,13 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     number("hid_dim", None, "units in each; 2048 by default")
     number("bn_dim", None, "width of a linear bottleneck after the hidden layers")
     text("proto_opts", "", "options of the model's prototype script, one string")
+    text("cnn_proto_opts", "", "acoustic/cnn: options of make_cnn_proto.py, one string")
+    text(
+        "languages",
+        None,
+        "acoustic/multilingual: names of the languages, as en,es,fr; {} in the names "
+        "of data stands for each",
+    )
     text("mlp_proto", None, "use this prototype")
     text("mlp_init", None, "start from this nnet1 file")
     number("seed", 777, "of initial weights and of the order of utterances")
@@ -149,6 +156,11 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     real("start_halving_impr", 0.01, "relative improvement below which it falls")
     real("end_halving_impr", 0.001, "relative improvement below which training ends")
     real("halving_factor", 0.5, "what the learning rate is multiplied with")
+    text(
+        "dropout_schedule",
+        "",
+        "dropout rates of the first epochs, as 0.5,0.5,0.2; the last one stays",
+    )
     text(
         "train_tool",
         "",

@@ -1,7 +1,7 @@
 """FrameTrainer: epochs of minibatches of shuffled frames, several in a call."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import keras
@@ -57,11 +57,12 @@ class FrameTrainer:
         self._train_graph = _graph(self._train_range)
         self._evaluate_graph = _graph(self._evaluate_range)
 
-    def set_dropout(self, rate: float) -> None:
-        """Sets the rate of all dropout, without a new trace."""
-        for layer in self.net:
-            if isinstance(layer, layers.Dropout):
-                layer.set_rate(rate)
+    def set_dropout(self, rate: float) -> int:
+        """Sets the rate of all dropout without a new trace; how many layers have it."""
+        found = list(_dropouts(self.net))
+        for layer in found:
+            layer.set_rate(rate)
+        return len(found)
 
     def train(
         self,
@@ -185,6 +186,14 @@ class FrameTrainer:
             parallel_iterations=1,
         )
         return sums.stack(), per_class
+
+
+def _dropouts(net: Sequence[Any]) -> Iterator[layers.Dropout]:
+    for layer in net:
+        if isinstance(layer, layers.Dropout):
+            yield layer
+        for nested in getattr(layer, "nets", ()):
+            yield from _dropouts(nested)
 
 
 def _graph(step: Callable[..., Any]) -> Callable[..., Any]:

@@ -55,15 +55,15 @@ def _part(text: str, loss: str, dim: str, weight: str) -> Part:
     if loss not in LOSSES:
         raise InputError(f"objective {text!r}: {loss!r} is no loss; xent or mse is.")
     try:
-        part = Part(loss, int(dim), float(weight))
+        outputs, times = int(dim), float(weight)
     except ValueError:
         raise InputError(
             f"objective {text!r}: {loss},{dim},{weight} is not a loss, a whole number "
             "of outputs, and a weight."
         ) from None
-    if part.dim < 1 or not (0 <= part.weight < math.inf):
+    if outputs < 1 or not (0 <= times < math.inf):
         raise InputError(
             f"objective {text!r}: {loss},{dim},{weight}: at least 1 output and a "
             "weight of 0 or more are taken."
         )
-    return part
+    return Part(loss, outputs, times)
