@@ -26,6 +26,7 @@ def check(
     *,
     log_priors: ArrayLike | None = None,
     keep_compute_type: bool = False,
+    step: bool = False,
     seed: int = 0,
 ) -> dict[str, float]:
     """Runs all signatures in a fresh process and compares them with `model`.
@@ -38,6 +39,7 @@ def check(
         directory: a SavedModel that `saved_model.export` wrote of `model`.
         model: the same model, in memory.
         log_priors, keep_compute_type: what it was exported with.
+        step: whether it has the signature `step`.
         seed: of the features.
 
     Returns:
@@ -58,6 +60,8 @@ def check(
     shorter = keep_compute_type and plain is not model
     tolerance = 1e-2 if shorter else 1e-5
     expected = _expected(model if shorter else plain, feats, log_priors)
+    if step:
+        expected["step/outputs"] = expected["serving_default/outputs"]
     if found.keys() != expected.keys():
         raise InputError(
             f"the SavedModel's signatures are {', '.join(sorted(found))}; "

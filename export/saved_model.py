@@ -1,6 +1,7 @@
 """SavedModels of acoustic models, with signatures that need no Python of ours."""
 
 import json
+import logging
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from seqzoo.datasets.errors import InputError
 from seqzoo.export import check as check_module
 from seqzoo.export.float32 import in_float32
+from seqzoo.export.step_signature import NAME as STEP
+from seqzoo.export.step_signature import StepSignature, checked_lengths
+from seqzoo.export.stream import NoStreamError
 
+_LOG = logging.getLogger(__name__)
 DESCRIPTION = "assets.extra/signatures.json"
 
 
@@ -26,6 +31,7 @@ def export(
     log_priors: ArrayLike | None = None,
     keep_compute_type: bool = False,
     check: bool = False,
+    step: bool | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> str:
     """Writes `directory/<version>/`, where TF Serving finds it.
@@ -42,6 +48,10 @@ def export(
 
     A model without a softmax has `outputs` and `serving_default` only.
 
+    A model with recurrent layers that need no frame of an utterance's end also has
+    `step`, which takes utterances piece by piece, as `StepSignature` tells. Its outputs
+    are those of `serving_default`.
+
     Args:
         model: a functional Keras model of `{"feats": (batch, time, dim)}` to
             `{"logits": ...}`, what goes into a softmax, or to `{"outputs": ...}`.
@@ -52,6 +62,8 @@ def export(
             in float32.
         check: run it in a fresh process first, as `check.check` does; where it
             differs from the model, nothing is written.
+        step: True writes `step` of a model without recurrent layers too, and is an
+            error where there cannot be one; False leaves it out.
         notes: more for the page that `description` reads; plain values.
 
     Returns:
@@ -59,7 +71,7 @@ def export(
 
     Raises:
         InputError: if the model is of another form, `log_priors` do not fit it, the
-            version is there, or the folder cannot be written.
+            version is there, there can be no `step`, or the folder cannot be written.
     """
     priors = None if log_priors is None else np.asarray(log_priors, np.float32)
     form = _Form(model, priors)
@@ -75,15 +87,19 @@ def export(
         if version < 0 or version in taken:
             reason = "is there already" if version in taken else "is below 0"
             raise InputError(f"{directory}: version {version} {reason}; give another.")
+        stepping = _step(served, form, step)
         signatures = _signatures(served, form)
+        if stepping is not None:
+            signatures[STEP] = stepping.function()
         tf.saved_model.save(_Weights(served), temporary, signatures)
-        _write_description(temporary, form, notes or {})
+        _write_description(temporary, form, stepping, notes or {})
         if check:
             check_module.check(
                 temporary,
                 served,
                 log_priors=priors,
                 keep_compute_type=keep_compute_type,
+                step=stepping is not None,
             )
         final = f"{directory}/{version}"
         tf.io.gfile.rename(temporary, final)
@@ -181,6 +197,23 @@ def _signatures(model: keras.Model, form: _Form) -> dict[str, Any]:
     return {**made, "serving_default": _signature(model, form, last, "outputs")}
 
 
+def _step(model: keras.Model, form: _Form, wanted: bool | None) -> StepSignature | None:
+    """The signature `step`, where the model has one and it is wanted."""
+    if wanted is False:
+        return None
+    *_, finish = form.finishes().values()
+    try:
+        made = StepSignature(model, finish)
+    except NoStreamError as error:
+        if wanted:
+            raise InputError(
+                f"{model.name} can have no signature {STEP}: {error}."
+            ) from None
+        _LOG.info("no signature %s: %s.", STEP, error)
+        return None
+    return made if wanted or made.recurrent else None
+
+
 def _signature(
     model: keras.Model,
     form: _Form,
@@ -188,25 +221,19 @@ def _signature(
     output: str,
 ) -> Any:
     def signature(feats: tf.Tensor, lengths: tf.Tensor) -> dict[str, tf.Tensor]:
-        batch, time = tf.unstack(tf.shape(feats)[:2])
-        checks = [
-            tf.debugging.Assert(tf.reduce_all(right), [f"lengths must be {what}."])
-            for right, what in (
-                (tf.size(lengths) == batch, "one number for each utterance"),
-                (lengths >= 0, "0 or more"),
-                (lengths <= time, "at most the frames in feats"),
-            )
-        ]
-        with tf.control_dependencies(checks):  # Before a layer fails of it.
-            lengths = tf.identity(lengths)
+        lengths = checked_lengths(feats, lengths)
+        time = tf.shape(feats)[1]
         mask = tf.sequence_mask(lengths, time)
         real = mask[..., tf.newaxis]
         # Whatever stands in the padding, were it NaN, no layer sees it.
         feats = tf.where(real, feats, 0.0)
+        # Recurrent layers take no utterances of 0 frames: they get one of padding.
+        more = [[0, 0], [0, tf.maximum(1 - time, 0)]]
+        feats, mask = tf.pad(feats, [*more, [0, 0]]), tf.pad(mask, more)
         # Model.call and not the model itself: a Functional model takes a mask but
         # warns, when called, that it does not hand it on.
         outputs = model.call({"feats": feats}, training=False, mask={"feats": mask})
-        scores = finish(tf.cast(outputs[form.key], tf.float32))
+        scores = finish(tf.cast(outputs[form.key], tf.float32))[:, :time]
         return {output: tf.where(real, scores, 0.0)}
 
     return tf.function(
@@ -218,7 +245,12 @@ def _signature(
     )
 
 
-def _write_description(folder: str, form: _Form, notes: Mapping[str, Any]) -> None:
+def _write_description(
+    folder: str,
+    form: _Form,
+    stepping: StepSignature | None,
+    notes: Mapping[str, Any],
+) -> None:
     """A page for whoever finds the model: names and widths."""
     finishes = form.finishes()
     page = {
@@ -232,6 +264,14 @@ def _write_description(folder: str, form: _Form, notes: Mapping[str, Any]) -> No
         "serving_default": list(finishes)[-1],
         **notes,
     }
+    if stepping is not None:
+        page[STEP] = {
+            "delay": stepping.delay,
+            "state": {
+                name: [spec.dtype.name, *spec.shape[1:]]
+                for name, spec in stepping.state().items()
+            },
+        }
     path = f"{folder}/{DESCRIPTION}"
     tf.io.gfile.makedirs(path.rpartition("/")[0])
     with tf.io.gfile.GFile(path, "w") as stream:

@@ -8,7 +8,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.export import saved_model
 from seqzoo.export.check import check
 from seqzoo.zoo.acoustic import dnn
-from seqzoo.zoo.checkpoints import components, keras_layers
+from seqzoo.zoo.checkpoints import components, keras_layers, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 LOG_PRIORS = np.float32([-1, -2, 1.8e19, -0.5])
@@ -70,3 +70,18 @@ def test_a_difference_keeps_an_export_from_being_written(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="differ from the model's"):
         saved_model.export(small_model(), str(tmp_path / "dnn"), check=True)
     assert not list(tmp_path.iterdir())
+
+
+LSTM = """
+<Splice> <InputDim> 2 <OutputDim> 6 <BuildVector> -1 0 2 </BuildVector>
+<LstmProjected> <InputDim> 6 <OutputDim> 4 <CellDim> 3 <ParamRange> 1
+<Softmax> <InputDim> 4 <OutputDim> 4
+"""
+
+
+def test_an_lstm_in_pieces(tmp_path):
+    nnet = nnet_proto.initialize(LSTM, 1)
+    model = dnn.assemble([], keras_layers.to_layers(nnet))
+    folder = saved_model.export(model, str(tmp_path), log_priors=LOG_PRIORS)
+    differences = check(folder, model, log_priors=LOG_PRIORS, step=True)
+    assert differences["step"] < 1e-6

@@ -268,3 +268,47 @@ def test_models_of_another_form(tmp_path):
         saved_model.export(keras.Model(x, {"logits": x * 2}), str(tmp_path))
     with pytest.raises(InputError, match="outputs are neither"):
         saved_model.export(keras.Model({"feats": x}, {"y": x * 2}), str(tmp_path))
+
+
+LSTM = "<LstmProjected> <InputDim> 2 <OutputDim> 3 <CellDim> 4"
+BLSTM = "<BlstmProjected> <InputDim> 2 <OutputDim> 4 <CellDim> 4"
+
+
+def assembled(proto):
+    return dnn.assemble([], keras_layers.to_layers(nnet_proto.initialize(proto, 1)))
+
+
+def test_step_is_there_for_recurrent_layers_or_when_asked_for(model, tmp_path):
+    def has_step(made, **options):
+        folder = saved_model.export(made, str(tmp_path), **options)
+        found = "step" in tf.saved_model.load(folder).signatures
+        assert found == ("step" in saved_model.description(folder))
+        return found
+
+    lstm = assembled(LSTM)
+    assert has_step(lstm) and not has_step(lstm, step=False)
+    assert has_step(model, step=True)
+    assert not has_step(assembled(BLSTM))
+    with pytest.raises(InputError, match=r"no signature step: layer 1_blstm.* whole"):
+        saved_model.export(assembled(BLSTM), str(tmp_path), step=True)
+    assert saved_model.versions(str(tmp_path)) == [1, 2, 3, 4]
+
+
+def test_the_description_tells_the_state(tmp_path):
+    folder = saved_model.export(assembled(LSTM), str(tmp_path))
+    assert saved_model.description(folder)["step"] == {
+        "delay": 0,
+        "state": {
+            "state_seen": ["int32"],
+            "state_1_r": ["float32", 3],
+            "state_1_c": ["float32", 4],
+        },
+    }
+
+
+@pytest.mark.parametrize("proto", [LSTM, BLSTM])
+def test_utterances_of_no_frames_in_recurrent_layers(proto, tmp_path):
+    folder = saved_model.export(assembled(proto), str(tmp_path))
+    nothing = np.zeros((2, 0, 2), np.float32)
+    outputs = ask(folder, "outputs", nothing, [0, 0])["outputs"]
+    assert outputs.shape[:2] == (2, 0)

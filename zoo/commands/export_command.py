@@ -13,8 +13,9 @@ seqzoo export RUN DIR
 
 Writes the model of a run as a SavedModel, DIR/<version>/, with the signatures
 posteriors, log_posteriors, log_likelihoods (if there are class counts) and
-serving_default; TF Serving takes DIR. RUN is the folder of a run, ours or Kaldi's, with
-its feature transform and class counts; or a Kaldi nnet1 file. Prints the folder.
+serving_default, and step for utterances in pieces; TF Serving takes DIR. RUN is the
+folder of a run, ours or Kaldi's, with its feature transform and class counts; or a
+Kaldi nnet1 file. Prints the folder.
 
 With --format=nnet1, DIR becomes a folder with final.nnet, final.feature_transform and
 what else Kaldi's decoding scripts read.
@@ -70,6 +71,13 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         flag_values=flag_values,
     )
     absl.flags.DEFINE_bool(
+        "step",
+        None,
+        "the signature step, which takes utterances in pieces; by default of networks "
+        "with recurrent layers that need no whole utterances",
+        flag_values=flag_values,
+    )
+    absl.flags.DEFINE_bool(
         "binary", True, "format nnet1: binary; text otherwise", flag_values=flag_values
     )
     common.define_part(flag_values)
@@ -80,7 +88,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Writes."""
     common.check_args(args, 2, 2, "give RUN and DIR")
     others = {
-        "nnet1": ("version", "prior_scale", "prior_floor", "check"),
+        "nnet1": ("version", "prior_scale", "prior_floor", "check", "step"),
         "saved_model": ("binary",),
     }
     for name in others[flags.format]:
@@ -130,6 +138,7 @@ def _export(
         version=flags.version,
         log_priors=log_priors,
         check=flags.check,
+        step=flags.step,
         notes={
             name: value
             for name in ("cmvn_opts", "delta_opts")
