@@ -30,7 +30,9 @@ def measure(
     apply = frame_data.rows_function(net)
     assert apply is not None
 
-    @tf.function(reduce_retracing=True, autograph=False)
+    signature = [tf.TensorSpec([None, net[0].dims[0]]), tf.TensorSpec([None], tf.int32)]
+
+    @tf.function(input_signature=signature, autograph=False)
     def sums(rows, lengths):
         outputs = apply(rows, lengths)
         found = tf.stack(
