@@ -21,7 +21,7 @@ def run(directory: str, request: str, answer: str) -> None:
     loaded = tf.saved_model.load(directory)
     with np.load(request) as inputs:
         feats, lengths = inputs["feats"], inputs["lengths"]
-    outputs = {}
+    outputs: dict[str, Any] = {}
     for name, signature in loaded.signatures.items():
         specs = signature.structured_input_signature[1]
         state = {k: v for k, v in specs.items() if k.startswith("state_")}
@@ -48,8 +48,8 @@ def _in_pieces(
     classes = step.structured_outputs["outputs"].shape[-1]
     outputs = np.zeros((*feats.shape[:2], classes), np.float32)
     for turn in range(10 * feats.shape[1]):
-        sizes = [_PIECES[(turn + row) % len(_PIECES)] for row in range(batch)]
-        sizes = np.minimum(sizes, lengths - begun).astype(np.int32)
+        wanted = [_PIECES[(turn + row) % len(_PIECES)] for row in range(batch)]
+        sizes = np.minimum(wanted, lengths - begun).astype(np.int32)
         last = (begun + sizes == lengths) & ~ended
         pieces = np.full((batch, max(sizes.max(), 1), feats.shape[2]), 1e6, np.float32)
         for row, (start, size) in enumerate(zip(begun, sizes, strict=True)):

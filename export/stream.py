@@ -175,7 +175,9 @@ class _Window:
         self.delay = max(delay, *self._offsets)
         self._kept = self.delay - min(0, *self._offsets)
         self._name = f"{number}_frames"
-        self.sizes = {self._name: (self._kept, dim)} if self._kept else {}
+        self.sizes: dict[str, tuple[int, ...]] = {}
+        if self._kept:
+            self.sizes[self._name] = (self._kept, dim)
 
     def run(self, pieces: Pieces, state: State) -> tuple[Pieces, dict[str, tf.Tensor]]:
         rows, before, last = pieces.rows, pieces.before, pieces.last
@@ -215,7 +217,9 @@ class _Recurrent:
         self._layer = layer
         names = ("r", "c") if len(layer.state_sizes) == 2 else ("y",)
         parts = zip(names, layer.state_sizes, strict=True)
-        self.sizes = {f"{number}_{name}": (size,) for name, size in parts}
+        self.sizes: dict[str, tuple[int, ...]] = {
+            f"{number}_{name}": (size,) for name, size in parts
+        }
 
     def run(self, pieces: Pieces, state: State) -> tuple[Pieces, dict[str, tf.Tensor]]:
         parts = tuple(state[name] for name in self.sizes)

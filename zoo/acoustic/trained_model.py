@@ -9,11 +9,12 @@ import tensorflow as tf
 
 from seqzoo.datasets import files, tables
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.acoustic import one_block
+from seqzoo.zoo.acoustic import keras_file, one_block
 from seqzoo.zoo.checkpoints import nnet1, nnet_edit
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 NNET, TRANSFORM = "final.nnet", "final.feature_transform"
+KERAS = "final.keras"
 CMVN_OPTS, DELTA_OPTS = "cmvn_opts", "delta_opts"
 COUNTS = "ali_train_pdf.counts"
 LANGUAGES = "languages"
@@ -53,7 +54,8 @@ def read(
     Args:
         path: an nnet1 file, `-` for standard input; or a folder that holds
             `final.nnet` and maybe `final.feature_transform`, `cmvn_opts`,
-            `delta_opts` and `ali_train_pdf.counts`.
+            `delta_opts` and `ali_train_pdf.counts`. Where there is no `final.nnet`,
+            network and feature transform are those of `final.keras`.
         feature_transform: an nnet1 file to use instead of the folder's.
         block: of a network for several languages the one to use, by its name in the
             folder's `languages` or by its number from 1; None leaves it as it is.
@@ -76,17 +78,20 @@ def read(
         with gfile.GFile(found) as stream:
             return " ".join(stream.read().split())
 
-    file: str | None = path
     if folder is not None:
-        file = inside(NNET)
-        if file is None:
-            raise InputError(
-                f"{path}: a folder without {NNET}; give a network's file, the folder "
-                "of a run that ended, or a SavedModel."
-            )
         feature_transform = feature_transform or inside(TRANSFORM)
-    nnet = nnet1.read(file or path)
-    transform = nnet1.read(feature_transform) if feature_transform else None
+    file = path if folder is None else inside(NNET) or inside(KERAS)
+    if file is None:
+        raise InputError(
+            f"{path}: a folder without {NNET}; give a network's file, the folder "
+            "of a run that ended, or a SavedModel."
+        )
+    front = None
+    if folder is not None and file == inside(KERAS):
+        nnet, front = keras_file.read(file)
+    else:
+        nnet = nnet1.read(file)
+    transform = nnet1.read(feature_transform) if feature_transform else front
     if transform is not None and transform.output_dim != nnet.input_dim:
         raise InputError(
             f"{feature_transform}: puts out {transform.output_dim} numbers a frame, "
@@ -95,7 +100,7 @@ def read(
     counts = inside(COUNTS)
     if block is not None:
         names = (text(LANGUAGES) or "").split()
-        widths = one_block.dims(nnet, file or path)
+        widths = one_block.dims(nnet, file)
         number = one_block.number(block, names, len(widths))
         nnet = one_block.select(nnet, number)
         counts = inside(counts_of(names[number - 1])) if names else None

@@ -19,6 +19,7 @@ COMMANDS = {
     "train": "trains a model",
     "eval": "scores a set of utterances with a model",
     "forward": "turns features into a model's outputs",
+    "import": "makes a run folder of a model of an old toolkit",
     "export": "makes a SavedModel of a trained model",
     "info": "prints what a network is made of",
     "copy": "copies a network: text or binary, cut, with another dropout rate",

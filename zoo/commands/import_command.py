@@ -1,0 +1,74 @@
+"""`seqzoo import`: a model of an old toolkit as a run folder."""
+
+import logging
+import os
+
+import absl.flags
+
+from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.commands import command_line, common
+
+USAGE = """
+seqzoo import kaldi MODEL RUN_DIR
+
+Makes a run folder of a Kaldi nnet1 model, for `eval`, `forward`, `export`, `info` and
+`train --init`. MODEL is a network's file, `final.nnet`, or the folder of a Kaldi run,
+of which final.feature_transform, cmvn_opts, delta_opts and ali_train_pdf.counts are
+taken too. Before RUN_DIR appears, the network's outputs are compared with those of the
+Keras model that is made of it, and what was written is read again.
+"""
+
+_LOG = logging.getLogger(__name__)
+_TOOLKITS = ("kaldi",)
+
+
+def define(flag_values: absl.flags.FlagValues) -> None:
+    """What belongs to the model, and what it is checked on."""
+
+    def text(name: str, meaning: str) -> None:
+        absl.flags.DEFINE_string(name, None, meaning, flag_values=flag_values)
+
+    text("feature_transform", "an nnet1 file in front of the network; the folder's")
+    text(
+        "class_frame_counts", "frames of each class, a vector; the folder's by default"
+    )
+    text("cmvn_opts", "options of apply-cmvn in its training; the folder's by default")
+    text("delta_opts", "options of add-deltas in its training; the folder's by default")
+    text(
+        "check_feats",
+        "features to compare outputs on, an rspecifier, of which 10 utterances are "
+        "taken; random ones by default",
+    )
+    common.define_threads(flag_values)
+
+
+def run(args: list[str], flags: absl.flags.FlagValues) -> None:
+    """Imports."""
+    common.check_args(args, 3, 3, "give the toolkit, MODEL and RUN_DIR")
+    toolkit, source, directory = args
+    if toolkit not in _TOOLKITS:
+        near = command_line.nearest(toolkit, _TOOLKITS)
+        hint = f"did you mean {near}?" if near else f"{', '.join(_TOOLKITS)} is taken."
+        raise InputError(f"{toolkit!r} is no toolkit that is imported from; {hint}")
+    common.start_tensorflow(flags)
+    from seqzoo.zoo.acoustic import import_kaldi, trained_model
+
+    if flags.feature_transform is None and os.path.isfile(source):
+        beside = os.path.join(os.path.dirname(source), trained_model.TRANSFORM)
+        if os.path.exists(beside) and not os.path.samefile(beside, source):
+            _LOG.warning(
+                "%s is not taken; give it as --feature_transform, or import the "
+                "folder, if it belongs to the network.",
+                beside,
+            )
+    model = import_kaldi.read(
+        source,
+        flags.feature_transform,
+        flags.class_frame_counts,
+        flags.cmvn_opts,
+        flags.delta_opts,
+    )
+    report = import_kaldi.write(
+        model, directory, common.command, source, flags.check_feats
+    )
+    print(f"{directory}: {import_kaldi.sentence(model, report)}")
