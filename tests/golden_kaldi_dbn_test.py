@@ -15,6 +15,7 @@ import pytest
 
 from seqzoo.zoo.checkpoints import nnet1
 from seqzoo.zoo.commands import main
+from tests.small_runs import train
 
 RECIPE = pathlib.Path(__file__).parent / "goldens" / "kaldi" / "recipe"
 LAYERS = (1, 2, 3)
@@ -115,3 +116,63 @@ def test_golden_kaldi_dbn_starts_from_the_means_of_the_stack_below(dbn_run, laye
     # 29 steps do not take the recorded weights far from where they started.
     between = np.corrcoef(moved.linearity.ravel(), init.linearity.ravel())[0, 1]
     assert between > 0.9
+
+
+@pytest.fixture(scope="module")
+def dnn_run(tmp_path_factory):
+    """train.sh's recorded command line, from the recorded stack."""
+    folder = tmp_path_factory.mktemp("dbn_dnn")
+    shutil.copytree(RECIPE / "data", folder / "data")
+    shutil.copy(RECIPE / "labels.post", folder)
+    stack = folder / "exp" / "dbn"
+    stack.mkdir(parents=True)
+    shutil.copy(RECIPE / "dbn.3.dbn.txt", stack / "3.dbn")
+    shutil.copy(RECIPE / "dbn.feature_transform.txt", stack / "final.feature_transform")
+    text = (RECIPE / "dbn_dnn.log").read_text()
+    words = shlex.split(re.match(r"\$ bash steps/nnet/train.sh (.*)", text)[1])
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        assert train("--set=kaldi_draws=true", "--kaldi_tail", *words) == 0
+    finally:
+        os.chdir(before)
+    return folder / "exp" / "dbn_dnn"
+
+
+def test_golden_kaldi_dbn_dnn_makes_the_recorded_prototype(dnn_run):
+    recorded = (RECIPE / "dbn_dnn.nnet.proto").read_text()
+    assert (dnn_run / "nnet.proto").read_text() == recorded
+
+
+def test_golden_kaldi_dbn_dnn_starts_with_the_stack_and_a_new_output(dnn_run):
+    stack = nnet1.read(str(RECIPE / "dbn.3.dbn.txt")).components
+    init = nnet1.read(str(dnn_run / "nnet_dbn_dnn.init")).components
+    top = nnet1.read(str(dnn_run / "nnet.init")).components
+    assert [c.marker for c in init] == [c.marker for c in (*stack, *top)]
+    for ours, theirs in zip(init, (*stack, *top), strict=True):
+        if hasattr(theirs, "linearity"):
+            np.testing.assert_array_equal(ours.linearity, theirs.linearity)
+            np.testing.assert_array_equal(ours.bias, theirs.bias)
+
+
+def test_golden_kaldi_dbn_dnn_starts_from_the_recorded_loss(dnn_run):
+    log = (RECIPE / "dbn_dnn.log").read_text()
+    recorded = re.search(r"CROSSVAL PRERUN AVG.LOSS ([0-9.]+)", log)[1]
+    first = (dnn_run / "log" / "iter00.initial.log").read_text()
+    loss = float(re.search(r"AvgLoss: ([0-9.]+)", first)[1])
+    assert f"{loss:.4f}" == recorded
+
+
+def test_golden_kaldi_dbn_dnn_networks_have_the_recorded_names(dnn_run):
+    def form(name):
+        return re.sub(r"(tr|cv)[0-9.]+", r"\1N", name)
+
+    recorded = (RECIPE / "dbn_dnn.nnetdir.txt").read_text().split()
+    ours = sorted(path.name for path in (dnn_run / "nnet").iterdir())
+    assert [form(name) for name in ours] == [form(name) for name in recorded]
+    losses = [
+        [float(loss) for loss in re.findall(r"(?:tr|cv)([0-9]+\.[0-9]+)", name)]
+        for name in (ours[-1], sorted(recorded)[-1])
+    ]
+    # Of the same start and data, but shuffled otherwise.
+    np.testing.assert_allclose(losses[0], losses[1], rtol=0.02)

@@ -1,13 +1,19 @@
 """A pre-trained stack of RBMs below a network that is still random."""
 
+import dataclasses
+import logging
 import os
+from typing import Any
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.checkpoints import nnet1, nnet_edit
+from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
+from seqzoo.zoo.checkpoints import nnet1
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
-BASE = "nnet_dbn_dnn"
-"""What train.sh calls networks that start from a stack."""
+INIT = "nnet_dbn_dnn.init"
+"""What train.sh calls an initial network that starts with a stack."""
+
+_LOG = logging.getLogger(__name__)
 
 
 def file_of(path: str) -> str:
@@ -43,6 +49,30 @@ def read(path: str, input_dim: int) -> Nnet:
     return dbn
 
 
-def below(dbn: Nnet, top: Nnet) -> Nnet:
-    """The stack and then `top`, as nnet-concat."""
-    return nnet_edit.concat(dbn, top)
+def beside(path: str, name: str) -> str | None:
+    """A file next to a stack's, as pre-training leaves it; None if there is none."""
+    found = os.path.join(os.path.dirname(file_of(path)), name)
+    return found if os.path.exists(found) else None
+
+
+def with_settings(recipe: DnnRecipe) -> DnnRecipe:
+    """What the features of a stack or of a feature transform went through.
+
+    For data directories, `cmvn_opts` and `delta_opts` are taken from files of these
+    names beside them, as train.sh takes them, unless they are given.
+
+    Raises:
+        InputError: there is no such stack.
+    """
+    dbn = None if recipe.dbn is None else file_of(recipe.dbn)
+    at = recipe.feature_transform or dbn
+    if at is None or not isinstance(recipe.train, str):
+        return recipe
+    found: dict[str, Any] = {}
+    for name in ("cmvn_opts", "delta_opts"):
+        path = os.path.join(os.path.dirname(at), name)
+        if getattr(recipe, name) is None and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                found[name] = " ".join(file.read().split())
+            _LOG.info("%s: %s", path, found[name])
+    return dataclasses.replace(recipe, **found)

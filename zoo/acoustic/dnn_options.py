@@ -81,6 +81,10 @@ class DnnRecipe:
     mlp_init: str | None = None
     """nnet1 file to start from."""
 
+    dbn: str | None = None
+    """Stack of RBMs that the network starts with: an nnet1 file or the folder of its
+    pre-training."""
+
     length_tolerance: int = 5
     """Frames by which targets and features may differ, exclusive."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import recipe_data, train_tools
+from seqzoo.zoo.acoustic import dbn_start, recipe_data, train_tools
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.dnn_start import DnnStart
@@ -52,6 +52,8 @@ def train(
         InputError: anything wrong with what was given.
     """
     config = registry.config(model, overrides)
+    if data is None:
+        recipe = dbn_start.with_settings(recipe)
     # Read before anything is written: most mistakes show here.
     data = data or recipe_data.read(recipe, config, overrides)
     train_feats = data.train
@@ -96,6 +98,7 @@ def train(
                 options,
             )
             start.write(folder, train_set, data.labels)
+        init_name = dbn_start.INIT if recipe.dbn is not None else "nnet.init"
         training = FrameTraining(
             folder,
             options,
@@ -103,8 +106,9 @@ def train(
             train_set,
             held_out,
             transform=nnet1.read(folder.file("final.feature_transform")),
-            init=nnet1.read(folder.file("nnet.init")),
+            init=nnet1.read(folder.file(init_name)),
             name=model.replace("/", "_"),
+            init_name=init_name,
         )
         return training.run()
 

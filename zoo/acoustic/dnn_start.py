@@ -9,13 +9,13 @@ import numpy as np
 
 from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.acoustic import feature_transform, train_tools
+from seqzoo.zoo.acoustic import dbn_start, feature_transform, train_tools
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.cnn_config import CnnConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_set import FrameSet
 from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
-from seqzoo.zoo.checkpoints import along_time, components, nnet1, nnet_proto
+from seqzoo.zoo.checkpoints import along_time, components, nnet1, nnet_edit, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 from seqzoo.zoo.training.run_folder import RunFolder
 
@@ -43,11 +43,17 @@ class DnnStart:
         if isinstance(self.config, CnnConfig):
             for name, text in self.config.pitch_protos(transform.output_dim).items():
                 folder.write_text(name, text)
-        init, proto = self._init(transform.output_dim)
+        below = []
+        if self.recipe.dbn is not None:
+            below = [dbn_start.read(self.recipe.dbn, transform.output_dim)]
+        top, proto = self._init((below or [transform])[-1].output_dim)
+        init = nnet_edit.concat(*below, top)
         self._check(init, transform)
         if proto is not None:
             folder.write_text("nnet.proto", proto)
-        nnet1.write(folder.file("nnet.init"), init)
+        nnet1.write(folder.file("nnet.init"), top)
+        if below:
+            nnet1.write(folder.file(dbn_start.INIT), init)
         nnet1.write(folder.file("final.feature_transform"), transform, binary=False)
         folder.write_text("feat_type", self.recipe.feat_type + "\n")
         for name in ("cmvn_opts", "delta_opts"):
@@ -61,11 +67,14 @@ class DnnStart:
 
     def _transform(self, data: FrameSet, labels: Any) -> Nnet:
         recipe = self.recipe
-        if recipe.feature_transform:
-            read = nnet1.read(recipe.feature_transform)
+        path = recipe.feature_transform
+        if path is None and recipe.dbn is not None:
+            path = dbn_start.beside(recipe.dbn, "final.feature_transform")
+        if path:
+            read = nnet1.read(path)
             if read.input_dim != data.counts.dim:
                 raise InputError(
-                    f"{recipe.feature_transform}: takes {read.input_dim} dimensions, "
+                    f"{path}: takes {read.input_dim} dimensions, "
                     f"but the features (with deltas) have {data.counts.dim}."
                 )
             return read

@@ -25,8 +25,6 @@ from seqzoo.zoo.training.run_folder import Log, RunFolder
 __all__ = ["FrameTrainOptions", "FrameTraining", "save_whole"]
 
 _LOG = logging.getLogger(__name__)
-_BASE = "nnet"
-_INIT = "nnet.init"
 
 
 class FrameTraining:
@@ -41,6 +39,8 @@ class FrameTraining:
         transform: the feature transform.
         init: the initial network.
         name: of the Keras model that is left at the end.
+        init_name: file of `init` in the folder, whose stem begins the names of the
+            networks.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class FrameTraining:
         transform: Nnet,
         init: Nnet,
         name: str = "acoustic",
+        init_name: str = "nnet.init",
     ):
         self.folder = folder
         self.options = options
@@ -62,6 +63,7 @@ class FrameTraining:
         self.transform = transform
         self.init = init
         self.name = name
+        self.init_name = init_name
         self.history: list[EpochRow] = []
         self._net = keras_layers.to_layers(
             init, "net_", kaldi_gradients=options.kaldi_gradients
@@ -82,7 +84,7 @@ class FrameTraining:
                 "a dropout_schedule is given, but the network has no <Dropout>; add "
                 "--proto_opts=--with-dropout."
             )
-        self._loaded = _INIT
+        self._loaded = init_name
         self._view = RunView(folder, options.progress_bar)
         self._last: tuple[Sums, Sums, float] | None = None
 
@@ -98,7 +100,8 @@ class FrameTraining:
         state = self._resume()
         if state is None:
             state = self._score_init()
-        steps = newbob.run(self.schedule, state, _BASE, self._train_epoch)
+        base = self.init_name.removesuffix(".init")
+        steps = newbob.run(self.schedule, state, base, self._train_epoch)
         for state, epoch in steps:
             self._keep(state, epoch)
         if not state.accepted:
@@ -128,7 +131,7 @@ class FrameTraining:
         if kind.startswith("Multitask"):
             kind = "MultiTaskLoss"
         _LOG.info("CROSSVAL PRERUN AVG.LOSS %.4f (%s),", sums.loss, kind)
-        state = newbob.start(self.schedule, _INIT, sums.loss)
+        state = newbob.start(self.schedule, self.init_name, sums.loss)
         self._save(state)
         return state
 
@@ -268,7 +271,7 @@ class FrameTraining:
         """Brings the weights of a stored network into the layers."""
         if name == self._loaded:
             return
-        parts = [name] if name == _INIT else ["nnet", name]
+        parts = [name] if name == self.init_name else ["nnet", name]
         keras_layers.set_weights(self._net, nnet1.read(self.folder.file(*parts)))
         self._loaded = name
 

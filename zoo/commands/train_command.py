@@ -152,6 +152,8 @@ def _overrides(model: str, flags: absl.flags.FlagValues) -> list[str]:
         if flags[flag].value is not None:
             found.append(f"{field}={flags[flag].value}")
     fields = {name for name, *_ in registry.settings(model)}
+    if flags.dbn and flags.hid_layers is None and "hidden_layers" in fields:
+        found.append("hidden_layers=0")
     for name in _SETTINGS:
         if name in fields and not flags[name].using_default_value:
             found.append(f"{name}={flags[name].value}")

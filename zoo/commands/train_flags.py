@@ -91,7 +91,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     number("splice_after_transf", 5, "feat_type transf: context after it, in frames")
     number("lda_dim", 300, "feat_type lda: dimensions that stay")
     real("feats_std", 1.0, "standard deviation of the network's inputs")
-    number("hid_layers", None, "hidden layers of a DNN; 6 by default")
+    number("hid_layers", None, "hidden layers of a DNN; 6 by default, 0 with --dbn")
     number("hid_dim", None, "units in each; 2048 by default")
     number("bn_dim", None, "width of a linear bottleneck after the hidden layers")
     text("proto_opts", "", "options of the model's prototype script, one string")
@@ -104,6 +104,12 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     )
     text("mlp_proto", None, "use this prototype")
     text("mlp_init", None, "start from this nnet1 file")
+    text(
+        "dbn",
+        None,
+        "start with this stack of RBMs: the folder of acoustic/dbn, whose feature "
+        "transform is taken too unless another is given, or a file",
+    )
     number("seed", 777, "of initial weights and of the order of utterances")
     # The training tools.
     text(
