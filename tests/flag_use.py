@@ -4,6 +4,7 @@ import ast
 import pathlib
 from collections.abc import Iterable
 
+from seqzoo.zoo import registry
 from seqzoo.zoo.commands import main
 
 _ROOT = pathlib.Path(__file__).parents[1]
@@ -19,7 +20,8 @@ def unread(command: str) -> list[str]:
     imports, and so on; in `common`, the functions that those call. A command may also
     name its flags in text outside of `define`; and where it takes them by the names of
     a dataclass's fields (`getattr(flags, field.name)`), a field that is read is a read
-    of its flag.
+    of its flag. A command that asks the registry for recipes imports those of all
+    models. Another name of a flag needs no reading.
     """
     _, flag_values = main.load(command)
     own = f"seqzoo.zoo.commands.{command}_command"
@@ -30,6 +32,8 @@ def unread(command: str) -> list[str]:
         if name.startswith("seqzoo.zoo.") and name not in (_MAIN, _COMMON, *trees):
             trees[name] = _tree(name)
             left |= _imported(trees[name])
+            if any(_asks_for_recipes(node) for node in ast.walk(trees[name])):
+                left |= {entry.recipe for entry in registry.MODELS.values()}
     trees[_MAIN] = _tree(_MAIN)
     everywhere = [node for tree in trees.values() for node in ast.walk(tree)]
     called = {
@@ -43,7 +47,12 @@ def unread(command: str) -> list[str]:
     read = _read(everywhere) | _texts(trees[own])
     if any(_by_field(node) for node in ast.walk(trees[own])):
         read |= _fields(everywhere) & _attributes(everywhere)
-    return sorted(set(flag_values) - read)
+    aliases = {f for f in flag_values if "Alias" in type(flag_values[f]).__name__}
+    return sorted(set(flag_values) - aliases - read)
+
+
+def _asks_for_recipes(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "registry.recipe"
 
 
 def _tree(name: str) -> ast.Module:
