@@ -1,12 +1,6 @@
-"""`seqzoo export`: SavedModels, Kaldi's form, errors, and the serving document."""
+"""`seqzoo export`: SavedModels, Kaldi's form, and errors."""
 
-import json
 import logging
-import pathlib
-import re
-import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,10 +8,9 @@ import tensorflow as tf
 
 from seqzoo.datasets import tables
 from seqzoo.export import saved_model
-from seqzoo.zoo.acoustic import dnn, priors
+from seqzoo.zoo.acoustic import priors
 from seqzoo.zoo.checkpoints import (
     components,
-    keras_layers,
     nnet1,
     nnet_edit,
     nnet_proto,
@@ -25,7 +18,6 @@ from seqzoo.zoo.checkpoints import (
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 from seqzoo.zoo.commands import main
 
-SERVING = pathlib.Path(__file__).parents[1] / "docs" / "serving.md"
 PROTO = """
 <AffineTransform> <InputDim> 120 <OutputDim> 8 <BiasMean> 0 <BiasRange> 2
 <Sigmoid> <InputDim> 8 <OutputDim> 8
@@ -196,38 +188,3 @@ def test_errors_are_one_line_and_leave_nothing(work, prepare, words, message, ca
     assert line.startswith("seqzoo export: ")
     assert message in line
     assert sorted(work.rglob("*")) == before
-
-
-def fenced(language):
-    pattern = rf"^```{language}\n(.*?)^```"
-    return re.findall(pattern, SERVING.read_text(), re.M | re.S)
-
-
-def test_the_serving_document_runs(work):
-    """Its commands, one after the other, then its Python where nothing of ours is."""
-    with tables.Writer("ark,scp:feats.ark,feats.scp") as writer:
-        writer.write("utt1", FEATS[0])
-    lines = [
-        line.removeprefix("$ ")
-        for block in fenced("sh")
-        for line in block.replace("\\\n", "").splitlines()
-        if line.startswith(("seqzoo ", "$ seqzoo "))
-    ]
-    assert lines
-    for line in lines:
-        assert main.main(shlex.split(line)[1:]) == 0, line
-    program = "\n".join(fenced("python"))
-    assert "import tensorflow" in program and "seqzoo" not in program
-    subprocess.run([sys.executable, "-I", "-c", program], check=True)
-
-
-def test_the_json_of_the_serving_document(tmp_path):
-    request, answer = map(json.loads, fenced("json"))
-    made = keras_layers.to_layers(Nnet([components.Softmax(2, 2)]))
-    folder = saved_model.export(dnn.assemble([], made), str(tmp_path))
-    signature = tf.saved_model.load(folder).signatures[request["signature_name"]]
-    [output] = signature(
-        feats=tf.constant(request["inputs"]["feats"], tf.float32),
-        lengths=tf.constant(request["inputs"]["lengths"]),
-    ).values()
-    np.testing.assert_allclose(output.numpy(), answer["outputs"], atol=1e-6)

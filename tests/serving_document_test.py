@@ -1,0 +1,193 @@
+"""docs/serving.md: its commands, its Python and its JSON do what it says."""
+
+import contextlib
+import http.server
+import json
+import logging
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from seqzoo.datasets import tables
+from seqzoo.export import saved_model
+from seqzoo.zoo.acoustic import dnn
+from seqzoo.zoo.checkpoints import components, keras_layers, nnet1, nnet_proto
+from seqzoo.zoo.checkpoints.nnet1 import Nnet
+from seqzoo.zoo.commands import main
+
+SERVING = pathlib.Path(__file__).parents[1] / "docs" / "serving.md"
+DNN = """
+<AffineTransform> <InputDim> 120 <OutputDim> 4 <BiasMean> 0 <BiasRange> 2
+<Softmax> <InputDim> 4 <OutputDim> 4
+"""
+LSTM = """
+<LstmProjected> <InputDim> 40 <OutputDim> 4 <CellDim> 5
+<AffineTransform> <InputDim> 4 <OutputDim> 3
+<Softmax> <InputDim> 3 <OutputDim> 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_logging():
+    yield
+    logging.getLogger("seqzoo").handlers = []
+    logging.getLogger("seqzoo").propagate = True
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """A folder with the two runs that the document names."""
+    monkeypatch.chdir(tmp_path)
+    fronts = {
+        "dnn": Nnet([components.Splice(40, 120, [-1, 0, 1])]),
+        "lstm": Nnet([components.Splice(40, 40, [5])]),
+    }
+    for name, proto in (("dnn", DNN), ("lstm", LSTM)):
+        run = tmp_path / "exp" / name
+        run.mkdir(parents=True)
+        net = nnet_proto.initialize(proto, 1)
+        nnet1.write(str(run / "final.nnet"), net)
+        nnet1.write(str(run / "final.feature_transform"), fronts[name])
+        counts = np.ones(net.output_dim, np.float32)
+        tables.write_object(str(run / "ali_train_pdf.counts"), counts, False)
+    return tmp_path
+
+
+def fenced(language):
+    pattern = rf"^```{language}\n(.*?)^```"
+    return re.findall(pattern, SERVING.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def test_its_commands_run_then_its_python_where_nothing_of_ours_is(work):
+    with tables.Writer("ark,scp:feats.ark,feats.scp") as writer:
+        writer.write("utt1", np.zeros((6, 40), np.float32))
+    lines = [
+        line.removeprefix("$ ")
+        for block in fenced("sh")
+        for line in block.replace("\\\n", "").splitlines()
+        if line.startswith(("seqzoo ", "$ seqzoo "))
+    ]
+    assert lines
+    for line in lines:
+        assert main.main(shlex.split(line)[1:]) == 0, line
+    program = "\n".join(fence for fence in fenced("python") if "urllib" not in fence)
+    assert "import tensorflow" in program and "seqzoo" not in program
+    words = [sys.executable, "-I", "-c", program]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    whole, streamed, difference = done.stdout.splitlines()
+    assert (whole, streamed) == ("(2, 100, 4)", "(100, 3)")
+    assert float(difference) < 1e-6
+
+
+def as_tensors(signature, inputs):
+    specs = signature.structured_input_signature[1]
+    return {k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
+
+
+def test_its_json(tmp_path):
+    """Each request has the answer that is shown behind it."""
+    softmax = Nnet([components.Softmax(2, 2)])
+    one = np.ones((1, 1), np.float32)
+    unit = components.RecurrentComponent(1, 1)
+    unit.w_forward, unit.w_recurrent = one, one
+    unit.bias = np.zeros(1, np.float32)
+    shown = [json.loads(text) for text in fenced("json")]
+    assert len(shown) == 4
+    for net, request, answer in zip(
+        (softmax, Nnet([unit])), shown[::2], shown[1::2], strict=True
+    ):
+        model = dnn.assemble([], keras_layers.to_layers(net))
+        folder = saved_model.export(model, str(tmp_path))
+        signature = tf.saved_model.load(folder).signatures[request["signature_name"]]
+        outputs = signature(**as_tensors(signature, request["inputs"]))
+        expected = answer["outputs"]
+        if not isinstance(expected, dict):
+            [name] = outputs
+            expected = {name: expected}
+        assert outputs.keys() == expected.keys()
+        for name, values in expected.items():
+            np.testing.assert_allclose(outputs[name].numpy(), values, atol=1e-6)
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """What TensorFlow Serving's REST interface does with the model `loaded`."""
+
+    loaded = None
+
+    def do_GET(self):
+        assert self.path.endswith("/lstm/metadata")
+        signatures = {
+            name: {
+                "inputs": {
+                    key: {
+                        "dtype": {"float32": "DT_FLOAT", "int32": "DT_INT32"}.get(
+                            spec.dtype.name, "DT_BOOL"
+                        ),
+                        "tensor_shape": {
+                            "dim": [
+                                {"size": str(-1 if n is None else n), "name": ""}
+                                for n in spec.shape
+                            ],
+                            "unknown_rank": False,
+                        },
+                    }
+                    for key, spec in signature.structured_input_signature[1].items()
+                }
+            }
+            for name, signature in self.loaded.signatures.items()
+        }
+        self._answer({"metadata": {"signature_def": {"signature_def": signatures}}})
+
+    def do_POST(self):
+        assert self.path.endswith("/lstm:predict")
+        length = int(self.headers["Content-Length"])
+        request = json.loads(self.rfile.read(length))
+        signature = self.loaded.signatures[request["signature_name"]]
+        outputs = signature(**as_tensors(signature, request["inputs"]))
+        self._answer({"outputs": {k: v.numpy().tolist() for k, v in outputs.items()}})
+
+    def _answer(self, values):
+        body = json.dumps(values).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextlib.contextmanager
+def serving(loaded):
+    """A server of `loaded` on a free port."""
+    handler = type("Handler", (Server,), {"loaded": loaded})
+    with http.server.HTTPServer(("localhost", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_its_loop_over_a_server(work, capsys):
+    assert main.main(["export", "exp/lstm", "models/lstm"]) == 0
+    loaded = tf.saved_model.load("models/lstm/1")
+    [program] = [fence for fence in fenced("python") if "urllib" in fence]
+    capsys.readouterr()
+    names = {"__name__": "example"}
+    with serving(loaded) as port:
+        exec(program.replace("localhost:8501", f"localhost:{port}"), names)
+    assert capsys.readouterr().out == "100 frames\n"
+    whole = loaded.signatures["serving_default"](
+        feats=tf.constant([names["frames"]], tf.float32), lengths=tf.constant([100])
+    )["outputs"][0]
+    np.testing.assert_allclose(names["scores"], whole, rtol=0, atol=1e-6)
