@@ -54,7 +54,7 @@ class BlstmProjected(LstmComponent):
         if mask is None:
             turned = tf.reverse(inputs, [0])
         else:
-            mask = tf.transpose(mask)
+            mask = tf.transpose(tf.cast(mask, tf.float32))
             lengths = tf.reduce_sum(tf.cast(mask, tf.int32), 0)
             turned = _turned(inputs, lengths)
         forward = self._run("f_", inputs, mask)

@@ -85,10 +85,6 @@ def test_settings_and_options_of_the_script_reach_the_prototype():
         ["grad_clip=5", "cell_dim=7", "proto_opts=--cell-dim 9 --num-layers=1"],
     )
     first, second, *_ = config.proto(11).splitlines()
-    assert (
-        first.split()
-        == (
-            "<LstmProjected> <InputDim> 11 <OutputDim> 400 <CellDim> 9<GradClip> 5.000000"
-        ).split()
-    )
+    dims = "<LstmProjected> <InputDim> 11 <OutputDim> 400 <CellDim> 9"
+    assert first.split() == f"{dims}<GradClip> 5.000000".split()
     assert second.startswith("<Tanh>")
