@@ -206,8 +206,6 @@ def test_the_report(dnn):
         "<AffineTransform>, 2 to 6",
         "parameters: 8 learn on, 16 are frozen, 24 are new, 18 were dropped",
     ]
-    assert report.values()["dropped"] == 18
-    assert report.values()["components"][0]["state"] == "frozen"
 
 
 def test_a_bias_alone_can_be_frozen(dnn):

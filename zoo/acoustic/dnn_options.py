@@ -81,6 +81,19 @@ class DnnRecipe:
     mlp_init: str | None = None
     """nnet1 file to start from."""
 
+    init: str | None = None
+    """Run folder or nnet1 file to start from. Of a run its feature transform is taken,
+    its cmvn_opts and delta_opts, unless others are given."""
+
+    freeze: str | None = None
+    """Components that do not learn, as in `nnet_tune.TuneOptions`."""
+
+    replace_output: int | None = None
+    """Width of a new output layer, likewise."""
+
+    learn_rate_coefs: str | None = None
+    """Learn rates of components, likewise."""
+
     dbn: str | None = None
     """Stack of RBMs that the network starts with: an nnet1 file or the folder of its
     pre-training."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import dbn_start, recipe_data, train_tools
+from seqzoo.zoo.acoustic import dbn_start, fine_tune, recipe_data, train_tools
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.dnn_start import DnnStart
@@ -53,7 +53,7 @@ def train(
     """
     config = registry.config(model, overrides)
     if data is None:
-        recipe = dbn_start.with_settings(recipe)
+        recipe = fine_tune.with_settings(dbn_start.with_settings(recipe))
     # Read before anything is written: most mistakes show here.
     data = data or recipe_data.read(recipe, config, overrides)
     train_feats = data.train

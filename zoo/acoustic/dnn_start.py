@@ -9,7 +9,12 @@ import numpy as np
 
 from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.acoustic import dbn_start, feature_transform, train_tools
+from seqzoo.zoo.acoustic import (
+    dbn_start,
+    feature_transform,
+    fine_tune,
+    train_tools,
+)
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.cnn_config import CnnConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
@@ -48,10 +53,11 @@ class DnnStart:
             below = [dbn_start.read(self.recipe.dbn, transform.output_dim)]
         top, proto = self._init((below or [transform])[-1].output_dim)
         init = nnet_edit.concat(*below, top)
+        init = fine_tune.tuned(init, self.recipe, folder, self.config)
         self._check(init, transform)
         if proto is not None:
             folder.write_text("nnet.proto", proto)
-        nnet1.write(folder.file("nnet.init"), top)
+        nnet1.write(folder.file("nnet.init"), top if below else init)
         if below:
             nnet1.write(folder.file(dbn_start.INIT), init)
         nnet1.write(folder.file("final.feature_transform"), transform, binary=False)
@@ -70,8 +76,10 @@ class DnnStart:
         path = recipe.feature_transform
         if path is None and recipe.dbn is not None:
             path = dbn_start.beside(recipe.dbn, "final.feature_transform")
-        if path:
-            read = nnet1.read(path)
+        read = fine_tune.feature_transform(recipe)
+        if path or read:
+            path = path or f"{recipe.init}/final.feature_transform"
+            read = read or nnet1.read(path)
             if read.input_dim != data.counts.dim:
                 raise InputError(
                     f"{path}: takes {read.input_dim} dimensions, "
@@ -95,6 +103,8 @@ class DnnStart:
 
     def _init(self, input_dim: int) -> tuple[Nnet, str | None]:
         """The initial network, and its prototype if it was made from one."""
+        if self.recipe.init:
+            return fine_tune.network(self.recipe.init), None
         if self.recipe.mlp_init:
             return nnet1.read(self.recipe.mlp_init), None
         name, text = "nnet.proto", ""
@@ -108,7 +118,8 @@ class DnnStart:
         return nnet, text
 
     def _check(self, init: Nnet, transform: Nnet) -> None:
-        name = self.recipe.mlp_init or self.recipe.mlp_proto or "the network"
+        recipe = self.recipe
+        name = recipe.init or recipe.mlp_init or recipe.mlp_proto or "the network"
         if init.input_dim != transform.output_dim:
             raise InputError(
                 f"{name}: takes {init.input_dim} dimensions, but the feature "
@@ -117,7 +128,12 @@ class DnnStart:
         if init.output_dim != self.config.pdfs:
             raise InputError(
                 f"{name}: has {init.output_dim} outputs, but there are "
-                f"{self.config.pdfs} targets."
+                f"{self.config.pdfs} targets"
+                + (
+                    f"; add --replace_output={self.config.pdfs}."
+                    if recipe.init
+                    else "."
+                )
             )
         last = init.components[-1]
         ends = isinstance(last, _SOFTMAXES)

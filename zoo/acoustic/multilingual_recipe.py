@@ -12,7 +12,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.joined_features import JoinedFeatures
 from seqzoo.datasets.pasted_targets import JoinedTables, PastedTargets
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import dnn_recipe, recipe_data, trained_model
+from seqzoo.zoo.acoustic import dnn_recipe, fine_tune, recipe_data, trained_model
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
 from seqzoo.zoo.acoustic.recipe_data import RecipeData
@@ -39,6 +39,7 @@ def train(
     `ali_train_pdf.LANGUAGE.counts` the frames of each one's classes.
     """
     config = registry.config(model, overrides)
+    recipe = fine_tune.with_settings(recipe)
     fixed = any(o.partition("=")[0].strip() == "block_dims" for o in overrides)
     each = {
         language: _of_language(

@@ -59,16 +59,6 @@ class TuneReport:
         """Old ones that are gone."""
         return sum(c.dropped for c in self.parts)
 
-    def values(self) -> dict[str, Any]:
-        """Plain values, for a run's config."""
-        return {
-            "kept": self.kept,
-            "frozen": self.frozen,
-            "new": self.new,
-            "dropped": self.dropped,
-            "components": [dataclasses.asdict(c) for c in self.parts],
-        }
-
     def __str__(self) -> str:
         lines = [
             f"component {c.number} {c.marker}, {c.input_dim} to {c.output_dim}, "

@@ -9,7 +9,7 @@ from typing import Any
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.commands import command_line, common, pretrain
+from seqzoo.zoo.commands import command_line, common, fine_tune_flags, pretrain
 from seqzoo.zoo.commands.train_flags import NETWORK_TYPES, define
 
 __all__ = ["USAGE", "define", "run"]
@@ -29,6 +29,9 @@ DNNs are trained on shuffled frames, acoustic/lstm on pieces of utterances
 (nnet-train-multistream-perutt); --train_tool chooses another way. The flags keep the
 names of train.sh, train_scheduler.sh and these tools; --learn-rate and --learn_rate are
 the same.
+
+--init goes on from a trained network, with other data, other targets
+(--replace_output), or some of its components as they are (--freeze).
 """
 
 _BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
@@ -53,6 +56,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     from seqzoo.zoo.training import objective as objectives
 
     model = _model(args[0], flags)
+    fine_tune_flags.check(model, flags)
     overrides = _overrides(model, flags)
     config = registry.config(model, overrides)
     _set_defaults(config, tool, flags)

@@ -4,7 +4,7 @@ from typing import Any
 
 import absl.flags
 
-from seqzoo.zoo.commands import common, pretrain
+from seqzoo.zoo.commands import common, fine_tune_flags, pretrain
 
 ALIASES = {"nnet_proto": "mlp_proto", "nnet_init": "mlp_init"}
 """What newer train.sh call a flag, and its name in the manual."""
@@ -195,6 +195,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     switch("profile", False, "write a TensorFlow profile of the first epoch's start")
     for alias, flag in ALIASES.items():
         absl.flags.DEFINE_alias(alias, flag, flag_values=flag_values)
+    fine_tune_flags.define(flag_values)
     pretrain.define(flag_values)
     common.define_use_gpu(flag_values, "optional")
     common.define_threads(flag_values)
