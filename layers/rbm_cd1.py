@@ -87,10 +87,24 @@ def states(means: tf.Tensor, noise: tf.Tensor, kind: str) -> tf.Tensor:
 
 
 def noise(shape: Any, seed: tf.Tensor, kind: str) -> tf.Tensor:
-    """What `states` takes, the same for the same `seed`, two integers."""
-    if kind == "bern":
-        return tf.random.stateless_uniform(shape, seed)
-    return tf.random.stateless_normal(shape, seed)
+    """What `states` takes, the same for the same `seed`, two integers.
+
+    The uniform numbers are multiples of 2^-16: random bits are a good part of a step's
+    cost.
+
+    Args:
+        shape: `(frames, units)`.
+        seed: `(2,)`.
+        kind: of the units.
+    """
+    if kind == "gauss":
+        return tf.random.stateless_normal(shape, seed)
+    frames, units = shape[0], shape[1]
+    bits = tf.random.stateless_uniform(
+        [frames, (units + 1) // 2], seed, None, None, tf.uint32
+    )
+    halves = tf.reshape(tf.bitcast(bits, tf.uint16), [frames, -1])[:, :units]
+    return tf.cast(halves, tf.float32) * 2.0**-16
 
 
 def phases(
@@ -126,10 +140,11 @@ def contrast(found: Phases, dtype: str = "float32") -> RbmParameters:
         found: of `phases`.
         dtype: that the matmul is computed in.
     """
-    signed = tf.concat([found.hidden, -found.hidden_again], axis=0)
-    both = tf.concat([found.visible, found.reconstruction], axis=0)
+    up = tf.concat([found.hidden, found.hidden_again], axis=0)
+    # The visible side is rarely the wider one.
+    down = tf.concat([found.visible, -found.reconstruction], axis=0)
     return RbmParameters(
-        tf.matmul(tf.cast(signed, dtype), tf.cast(both, dtype), transpose_a=True),
+        tf.matmul(tf.cast(up, dtype), tf.cast(down, dtype), transpose_a=True),
         tf.reduce_sum(found.visible - found.reconstruction, axis=0),
         tf.reduce_sum(found.hidden - found.hidden_again, axis=0),
     )
@@ -144,6 +159,7 @@ def update(
     learning_rate: Any,
     momentum: Any,
     l2_penalty: float,
+    shadow: tf.Variable | None = None,
 ) -> None:
     """Moves the parameters, with momentum and weight decay.
 
@@ -163,12 +179,18 @@ def update(
         learning_rate: scalar.
         momentum: scalar in [0, 1).
         l2_penalty: per minibatch.
+        shadow: copy of the matrix in another type, to be kept up to date.
 
     Source: Kaldi nnet1, src/nnet/nnet-rbm.h.
     """
     momentum = tf.maximum(tf.cast(momentum, tf.float32), _LEAST_MOMENTUM)
     learning_rate = tf.cast(learning_rate, tf.float32)
-    if l2_penalty:
+    step = -learning_rate / tf.cast(frames, tf.float32)
+    triples = list(zip(parameters, corrections, differences, strict=True))
+    if shadow is not None:
+        decay = learning_rate * l2_penalty
+        _update_both(*triples.pop(0), shadow, momentum, step, decay)
+    elif l2_penalty:
         # The decay goes into the correction before that is multiplied: two passes
         # over the matrices in all, where one formula, op by op, takes five.
         tf.raw_ops.ResourceApplyGradientDescent(
@@ -176,17 +198,25 @@ def update(
             alpha=learning_rate * l2_penalty / momentum,
             delta=parameters.linearity.read_value(),
         )
-    step = -learning_rate / tf.cast(frames, tf.float32)
-    for variable, correction, difference in zip(
-        parameters, corrections, differences, strict=True
-    ):
+    for variable, correction, difference in triples:
         tf.raw_ops.ResourceApplyKerasMomentum(
             var=variable.handle,
             accum=correction.handle,
             lr=step,
-            grad=tf.cast(difference, tf.float32),
+            grad=difference,
             momentum=momentum,
         )
+
+
+# Compiled, these are three passes over the matrices; op by op, with the casts, six.
+@tf.function(jit_compile=True, autograph=False)
+def _update_both(variable, correction, difference, shadow, momentum, step, decay):
+    value = variable.read_value()
+    change = momentum * correction - step * tf.cast(difference, value.dtype)
+    change -= decay * value
+    correction.assign(change)
+    variable.assign(value + change)
+    shadow.assign(tf.cast(value + change, shadow.dtype))
 
 
 def deviations(found: Phases) -> tuple[tf.Tensor, tf.Tensor]:

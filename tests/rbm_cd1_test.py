@@ -115,11 +115,15 @@ def test_binary_units_are_on_where_the_noise_is_below_their_probability():
 
 @pytest.mark.parametrize("kind, mean", [("bern", 0.5), ("gauss", 0.0)])
 def test_noise_is_of_its_kind_and_told_by_its_seed(kind, mean):
-    noise = rbm_cd1.noise([1000, 10], [1, 2], kind).numpy()
+    noise = rbm_cd1.noise([1000, 11], [1, 2], kind).numpy()
+    assert noise.shape == (1000, 11)
     assert abs(noise.mean() - mean) < 0.02
     assert (noise.min() < 0) == (kind == "gauss")
-    assert np.array_equal(noise, rbm_cd1.noise([1000, 10], [1, 2], kind))
-    assert not np.array_equal(noise, rbm_cd1.noise([1000, 10], [1, 3], kind))
+    assert noise.max() < 1 or kind == "gauss"
+    deviation = 1 if kind == "gauss" else 12**-0.5
+    assert abs(noise.std() - deviation) < 0.02
+    assert np.array_equal(noise, rbm_cd1.noise([1000, 11], [1, 2], kind))
+    assert not np.array_equal(noise, rbm_cd1.noise([1000, 11], [1, 3], kind))
 
 
 def test_shrinking_scales_all_and_forgets_what_is_pending():

@@ -233,8 +233,8 @@ class RbmTrainer:
                 learning_rate=rate * self._lowered,
                 momentum=momentum,
                 l2_penalty=self.options.l2_penalty,
+                shadow=self._shadow,
             )
-            self._refresh()
             return tf.zeros([4], tf.float64)
 
         if self._kinds[0] == "bern":
