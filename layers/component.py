@@ -39,6 +39,7 @@ class UpdatableComponent(Component):
         penalty_coef: float = 0.0,
         max_norm: float = 0.0,
         grad_clip: float = 0.0,
+        autocast: bool = True,
     ) -> keras.Variable:
         """A weight that carries its update options.
 
@@ -54,12 +55,14 @@ class UpdatableComponent(Component):
                 0 is no limit.
             grad_clip: largest absolute value of an element of the gradient, with
                 the momentum in it; 0 is no limit.
+            autocast: whether `call` sees it in the type that the layer computes in.
         """
         weight = self.add_weight(
             name=name,
             shape=shape,
             initializer=initializer,
             trainable=learn_rate_coef != 0,
+            autocast=autocast,
         )
         weight.learn_rate_coef = learn_rate_coef
         weight.momentum = momentum

@@ -96,14 +96,13 @@ class LstmComponent(UpdatableComponent):
         cells = self.cell_dim
         limit = self.param_range
         uniform = _Seeds(self.seed, prefix).uniform
-        matrix = {"learn_rate_coef": self.learn_rate_coef}
-        vector = {"learn_rate_coef": self.bias_learn_rate_coef}
+        matrix, vector = self.learn_rate_coef, self.bias_learn_rate_coef
 
         def bias(shape, dtype=None):
             forget = [0.0] * cells + [self.forget_bias] * cells + [0.0] * 2 * cells
             return uniform(limit)(shape, dtype) + tf.constant(forget, dtype)
 
-        for name, shape, initializer, rates in (
+        for name, shape, initializer, rate in (
             ("w_ifco_x", (4 * cells, dim), uniform(limit), matrix),
             ("w_ifco_r", (4 * cells, units), uniform(limit), matrix),
             ("bias", (4 * cells,), bias, vector),
@@ -114,7 +113,12 @@ class LstmComponent(UpdatableComponent):
         ):
             name = prefix + name
             weight = self.add_parameter(
-                name, shape, initializer, grad_clip=self.grad_clip, **rates
+                name,
+                shape,
+                initializer,
+                learn_rate_coef=rate,
+                grad_clip=self.grad_clip,
+                autocast=False,
             )
             setattr(self, name, weight)
 

@@ -7,6 +7,7 @@ from seqzoo.layers.component import UpdatableComponent
 from seqzoo.layers.row_matmul import row_matmul
 from seqzoo.layers.shadow import source
 from seqzoo.layers.time_loop import time_loop
+from seqzoo.layers.turned import turned
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
@@ -86,7 +87,9 @@ class Recurrent(UpdatableComponent):
             seed = None if self.seed is None else self.seed + i
             limit = self.param_range
             uniform = keras.initializers.RandomUniform(-limit, limit, seed)
-            weight = self.add_parameter(name, shape, uniform, learn_rate_coef=rate)
+            weight = self.add_parameter(
+                name, shape, uniform, learn_rate_coef=rate, autocast=False
+            )
             setattr(self, name, weight)
 
     def compute_output_shape(self, input_shape):
@@ -137,12 +140,11 @@ def _recurrence(inputs, first, forward, recurrent, bias, diff_clip, kept):
 
     @tf.custom_gradient
     def run(inputs, forward, recurrent, bias):
-        # Turned once, this is read faster at every step.
-        turned = tf.transpose(tf.cast(recurrent, dtype))
+        back = turned(tf.cast(recurrent, dtype))
         projected = row_matmul(inputs, tf.cast(forward, dtype), bias)
 
         def step(state, at_t):
-            y = at_t[0] + tf.matmul(tf.cast(state[0], dtype), turned)
+            y = at_t[0] + tf.matmul(tf.cast(state[0], dtype), back)
             y = tf.tanh(tf.cast(y, tf.float32))
             if kept is not None:
                 y *= at_t[1]
