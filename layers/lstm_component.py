@@ -9,6 +9,17 @@ from seqzoo.layers.component import UpdatableComponent
 from seqzoo.layers.lstm_core import LstmClips, LstmWeights
 from seqzoo.layers.shadow import source
 
+# In the order of `LstmWeights`.
+_WEIGHTS = (
+    "w_ifco_x",
+    "w_ifco_r",
+    "bias",
+    "peephole_i_c",
+    "peephole_f_c",
+    "peephole_o_c",
+    "w_r_m",
+)
+
 
 class LstmComponent(UpdatableComponent):
     """An LSTM with peepholes and projection, one direction or two.
@@ -102,14 +113,18 @@ class LstmComponent(UpdatableComponent):
             forget = [0.0] * cells + [self.forget_bias] * cells + [0.0] * 2 * cells
             return uniform(limit)(shape, dtype) + tf.constant(forget, dtype)
 
-        for name, shape, initializer, rate in (
-            ("w_ifco_x", (4 * cells, dim), uniform(limit), matrix),
-            ("w_ifco_r", (4 * cells, units), uniform(limit), matrix),
-            ("bias", (4 * cells,), bias, vector),
-            ("peephole_i_c", (cells,), uniform(limit), vector),
-            ("peephole_f_c", (cells,), uniform(limit), vector),
-            ("peephole_o_c", (cells,), uniform(limit), vector),
-            ("w_r_m", (units, cells), uniform(limit), matrix),
+        for name, shape, initializer, rate in zip(
+            _WEIGHTS,
+            [
+                (4 * cells, dim),
+                (4 * cells, units),
+                (4 * cells,),
+                *[(cells,)] * 3,
+                (units, cells),
+            ],
+            [uniform(limit), uniform(limit), bias, *(uniform(limit) for _ in range(4))],
+            [matrix, matrix, *[vector] * 4, matrix],
+            strict=True,
         ):
             name = prefix + name
             weight = self.add_parameter(
@@ -124,14 +139,8 @@ class LstmComponent(UpdatableComponent):
 
     def direction(self, prefix: str) -> LstmWeights:
         """The weights of one direction, as its graph reads them."""
-        return LstmWeights(
-            *(tf.convert_to_tensor(source(w)) for w in self._direction(prefix))
-        )
-
-    def _direction(self, prefix: str) -> list[keras.Variable]:
-        names = ("w_ifco_x", "w_ifco_r", "bias", "peephole_i_c")
-        names += ("peephole_f_c", "peephole_o_c", "w_r_m")
-        return [getattr(self, prefix + name) for name in names]
+        weights = (getattr(self, prefix + name) for name in _WEIGHTS)
+        return LstmWeights(*(tf.convert_to_tensor(source(w)) for w in weights))
 
 
 class _Seeds:

@@ -66,7 +66,10 @@ def time_loop(
 
 def _unrolled(step, state, sequences, outputs, length, reverse):
     rows = [tf.unstack(sequence, length) for sequence in sequences]
-    made: list[Tensors] = [()] * length
+    made = []
     for t in reversed(range(length)) if reverse else range(length):
-        state, made[t] = step(state, tuple(row[t] for row in rows))
+        state, out = step(state, tuple(row[t] for row in rows))
+        made.append(out)
+    if reverse:
+        made.reverse()
     return state, tuple(tf.stack([out[i] for out in made]) for i in range(outputs))
