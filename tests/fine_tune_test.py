@@ -9,7 +9,7 @@ import pytest
 
 from seqzoo.datasets import tables
 from seqzoo.zoo.acoustic import fine_tune, trained_model
-from seqzoo.zoo.checkpoints import components, nnet1
+from seqzoo.zoo.checkpoints import components, nnet1, nnet_proto
 from seqzoo.zoo.commands import main
 from tests import small_runs
 
@@ -176,6 +176,25 @@ def test_layers_of_a_new_network_can_be_frozen(work):
     assert (work / "run" / fine_tune.REPORT).exists()
 
 
+LSTM = """
+<LstmProjected> <InputDim> 6 <OutputDim> 4 <CellDim> 5
+<AffineTransform> <InputDim> 4 <OutputDim> 3
+<Softmax> <InputDim> 3 <OutputDim> 3
+"""
+
+
+def test_a_recurrent_layer_is_frozen_while_utterances_are_learnt(work):
+    nnet1.write("lstm.nnet", nnet_proto.initialize(LSTM, 1))
+    words = ["--init=lstm.nnet", "--freeze=LstmProjected", "--num_streams=2"]
+    assert tune(*words, "--batch_size=10", "--min_iters=1", model="acoustic/lstm") == 0
+    initial, final = nnet1.read("run/nnet.init"), nnet1.read("run/final.nnet")
+    lstm, affine = final.components[:2]
+    assert (lstm.learn_rate_coef, lstm.bias_learn_rate_coef) == (0, 0)
+    for name in lstm.parameters():
+        assert same(initial.components[0], lstm, name)
+    assert not same(initial.components[1], affine, "linearity")
+
+
 def of_other_width(work):
     small_runs.make_set(pathlib.Path("narrow"), 2, dim=4)
 
@@ -210,6 +229,7 @@ def without_softmax(work):
         ),
         (None, "--init=base --replace_output=4", "has 4 outputs, but there are 3 targ"),
         (None, "--init=base --freeze=5", "base: freeze '5': '5' is not within 1:4"),
+        (None, "--init=base --freeze=all", "freeze 'all': nothing is left that learns"),
         (None, "--init=base --freeze=lstm", "base: freeze 'lstm': 'lstm' is no comp"),
         (None, "--init=base --learn_rate_coefs=1", "'1' is not of the form WHERE=COEF"),
         (None, "--init=base --replace_output=0", "--replace_output=0"),

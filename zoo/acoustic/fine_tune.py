@@ -79,7 +79,7 @@ def tuned(
         config: whose seed new weights have.
 
     Raises:
-        InputError: as `nnet_tune.tune`.
+        InputError: as `nnet_tune.tune`; or nothing is left that learns.
     """
     options = nnet_tune.TuneOptions(
         freeze=recipe.freeze or "",
@@ -95,6 +95,8 @@ def tuned(
     except InputError as error:
         name = recipe.init or recipe.mlp_init or "the network"
         raise InputError(f"{name}: {error}") from None
+    if not report.kept + report.new:
+        raise InputError(f"freeze {recipe.freeze!r}: nothing is left that learns.")
     for line in str(report).splitlines():
         _LOG.info("%s", line)
     folder.write_text(REPORT, f"{report}\n")
