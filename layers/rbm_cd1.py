@@ -11,9 +11,6 @@ UNITS = ("bern", "gauss")
 Draw = Callable[[tf.Tensor], tf.Tensor]
 """Hidden states for the means `(frames, hidden)` of the hidden units."""
 
-# A pending correction is divided by the momentum before it is multiplied with it.
-_LEAST_MOMENTUM = 1e-6
-
 
 class RbmParameters(NamedTuple):
     """What an RBM learns: tensors, variables, or what belongs to each."""
@@ -169,7 +166,7 @@ def update(
         w += corr
 
     The biases do not decay. `lr` is what is left of the learning rate after it was
-    multiplied by `1 - momentum`. A momentum below 1e-6 is taken for that.
+    multiplied by `1 - momentum`.
 
     Args:
         parameters: float32 variables.
@@ -183,22 +180,12 @@ def update(
 
     Source: Kaldi nnet1, src/nnet/nnet-rbm.h.
     """
-    momentum = tf.maximum(tf.cast(momentum, tf.float32), _LEAST_MOMENTUM)
+    momentum = tf.cast(momentum, tf.float32)
     learning_rate = tf.cast(learning_rate, tf.float32)
     step = -learning_rate / tf.cast(frames, tf.float32)
-    triples = list(zip(parameters, corrections, differences, strict=True))
-    if shadow is not None:
-        decay = learning_rate * l2_penalty
-        _update_both(*triples.pop(0), shadow, momentum, step, decay)
-    elif l2_penalty:
-        # The decay goes into the correction before that is multiplied: two passes
-        # over the matrices in all, where one formula, op by op, takes five.
-        tf.raw_ops.ResourceApplyGradientDescent(
-            var=corrections.linearity.handle,
-            alpha=learning_rate * l2_penalty / momentum,
-            delta=parameters.linearity.read_value(),
-        )
-    for variable, correction, difference in triples:
+    matrix, *biases = zip(parameters, corrections, differences, strict=True)
+    _update_matrix(*matrix, shadow, momentum, step, learning_rate * l2_penalty)
+    for variable, correction, difference in biases:
         tf.raw_ops.ResourceApplyKerasMomentum(
             var=variable.handle,
             accum=correction.handle,
@@ -208,15 +195,16 @@ def update(
         )
 
 
-# Compiled, these are three passes over the matrices; op by op, with the casts, six.
+# Compiled, this is one pass over the matrices; op by op it is five and more.
 @tf.function(jit_compile=True, autograph=False)
-def _update_both(variable, correction, difference, shadow, momentum, step, decay):
+def _update_matrix(variable, correction, difference, shadow, momentum, step, decay):
     value = variable.read_value()
     change = momentum * correction - step * tf.cast(difference, value.dtype)
     change -= decay * value
     correction.assign(change)
     variable.assign(value + change)
-    shadow.assign(tf.cast(value + change, shadow.dtype))
+    if shadow is not None:
+        shadow.assign(tf.cast(value + change, shadow.dtype))
 
 
 def deviations(found: Phases) -> tuple[tf.Tensor, tf.Tensor]:
