@@ -134,7 +134,7 @@ def multilingual(work: pathlib.Path, corpora: list[Corpus]) -> list[str]:
         *("--hid_dim=512", _CMVN, f"--languages={','.join(languages)}"),
         *data_flags(together, "{}/train"),
         *data_flags(together, "{}/cv", "cv_"),
-        f"--num_tgt={sum(map(classes, corpora))}",
+        f"--set=block_dims={','.join(str(classes(corpus)) for corpus in corpora)}",
         f"--run_dir={run}",
     )
     rows = []
