@@ -225,9 +225,7 @@ def _clip(values, limit: float):
     if limit == 0:
         return values
     # One operation, where tf.clip_by_value is two.
-    return tf.raw_ops.ClipByValue(
-        t=values, clip_value_min=-limit, clip_value_max=limit
-    )
+    return tf.raw_ops.ClipByValue(t=values, clip_value_min=-limit, clip_value_max=limit)
 
 
 def _shifted(values, first):
