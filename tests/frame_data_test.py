@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from seqzoo.datasets import frame_records
+from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.frame_blocks import blocks
 from seqzoo.datasets.posterior import Posterior
 from seqzoo.datasets.utterances import Utterance
@@ -63,3 +65,12 @@ def test_order_and_tail_are_passed_on():
     )
     (rows,) = dataset.as_numpy_iterator()
     assert rows["ids"][:, 0].tolist() == [6, 5, 4, 3, 2, 1, 0, 0, 4, 3, 2, 1]
+
+
+def test_a_transform_that_averages_utterances_is_told_of():
+    """A block holds many of them, and would be taken for one."""
+    front = Nnet([components.SimpleSentenceAveraging(2, 2)])
+    made = keras_layers.to_layers(front, "transform_", trainable=False)
+    blocks_of = frame_records.stream(lambda: list(blocks(utterances(), 100, 4)), 2)
+    with pytest.raises(InputError, match="^feature transform: transform_1_simple"):
+        frame_data.fillings(blocks_of, made, 4)

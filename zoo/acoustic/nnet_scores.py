@@ -74,12 +74,7 @@ class NnetScores:
 
         def splice(rows, lengths):
             self.traces += 1
-            for layer in front:
-                if isinstance(layer, layers.Splice):
-                    rows = layers.splice_rows(rows, lengths, layer.offsets)
-                else:
-                    rows = layer(rows)
-            return rows
+            return along_time.on_rows(front, rows, lengths)
 
         def score(rows):
             self.traces += 1

@@ -1,33 +1,28 @@
 """Frame data: a set of utterances as fillings of nnet1's frame buffer."""
 
+import functools
 from collections.abc import Iterator, Sequence
 
 import keras
 import tensorflow as tf
 
-from seqzoo import layers
 from seqzoo.datasets import frames
+from seqzoo.zoo.checkpoints import along_time
 
 
 def rows_function(transform: Sequence[keras.layers.Layer]) -> frames.Transform | None:
     """A feature transform as a function of utterances laid end to end.
 
     Args:
-        transform: layers; `Splice` looks across frames, the others work on each
-            alone. Empty gives None.
+        transform: layers, as `along_time.on_rows` takes them. Empty gives None.
+
+    Raises:
+        InputError: for a layer that looks along utterances in another way.
     """
     if not transform:
         return None
-
-    def apply(feats, lengths):
-        for layer in transform:
-            if isinstance(layer, layers.Splice):
-                feats = layers.splice_rows(feats, lengths, layer.offsets)
-            else:
-                feats = layer(feats)
-        return feats
-
-    return apply
+    along_time.check_rows(transform)
+    return functools.partial(along_time.on_rows, transform)
 
 
 def fillings(
