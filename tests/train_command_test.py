@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -88,6 +89,13 @@ def test_tanh_alone_lowers_the_learning_rate(sets):
     tanh = "--proto_opts=--activation-type=<Tanh>"
     assert train(*flags, "--max_iters=1", tanh, *sets, "run") == 0
     assert float(history("run")[0]["learn_rate"]) == 1e-5
+
+    # So it does in a network that is given.
+    for given in ("--init=run", "--mlp_proto=run/nnet.proto"):
+        rest = [] if given == "--init=run" else flags
+        assert train(*rest, "--max_iters=1", given, *sets, "again") == 0
+        assert float(history("again")[0]["learn_rate"]) == 1e-5
+        shutil.rmtree("again")
 
 
 def test_external_targets_are_any_numbers(sets):

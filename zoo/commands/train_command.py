@@ -78,7 +78,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     rate = flags.learn_rate
     if rate is None:
         shuffled = not train_tools.is_sequential(flags.train_tool)
-        rate = 1e-5 if shuffled and "<Tanh>" in config.proto() else 0.008
+        rate = 1e-5 if shuffled and _has_tanh(config, flags) else 0.008
     state = registry.recipe(model).train(
         _run_dir(args, flags),
         common.command,
@@ -96,18 +96,38 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     print(f"{_run_dir(args, flags)}/final.nnet: loss {state.loss:g}, {state.best}")
 
 
+def _has_tanh(config: Any, flags: absl.flags.FlagValues) -> bool:
+    """Whether the network that is going to be trained has `<Tanh>` in it."""
+    from seqzoo.zoo.acoustic import fine_tune
+    from seqzoo.zoo.checkpoints import components, nnet1, nnet_proto
+
+    if flags.init:
+        nnet = fine_tune.network(flags.init)
+    elif flags.mlp_init:
+        nnet = nnet1.read(flags.mlp_init)
+    elif flags.mlp_proto:
+        lines = nnet_proto.parse(_text(flags.mlp_proto), flags.mlp_proto)
+        return any(line.marker.lower() == "<tanh>" for line in lines)
+    else:
+        return "<Tanh>" in config.proto()
+    return any(isinstance(part, components.Tanh) for part in nnet.components)
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def _check_phones(lang: str, ali_dirs: list[str]) -> None:
     first = os.path.join(lang, "phones.txt")
-    with open(first, encoding="utf-8") as file:
-        phones = file.read().split()
+    phones = _text(first).split()
     for directory in ali_dirs:
         path = os.path.join(directory, "phones.txt")
-        with open(path, encoding="utf-8") as file:
-            if file.read().split() != phones:
-                raise InputError(
-                    f"{path}: other phones than in {first}; the labels were made with "
-                    "another lang directory."
-                )
+        if _text(path).split() != phones:
+            raise InputError(
+                f"{path}: other phones than in {first}; the labels were made with "
+                "another lang directory."
+            )
 
 
 def _same(kind: Any, flags: absl.flags.FlagValues) -> dict[str, Any]:
