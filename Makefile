@@ -10,7 +10,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST ?= -n auto --maxprocesses 4 --dist loadfile
 BAZEL_TESTS ?= //...
-BENCHMARKS ?= ark_reading train_step train_dnn train_small forward_dnn frame_pipeline
+BENCHMARKS ?= ark_reading train_step train_dnn train_small train_cnn train_lstm train_rbm forward_dnn \
+	frame_pipeline
 
 BIN := $(abspath $(VENV))/bin
 PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check \
