@@ -143,6 +143,24 @@ def test_dropout_is_on_in_training_alone():
     assert scored[0] == scored[1] != still.train(filling).loss
 
 
+def test_dropout_by_seed_and_epoch_in_nested_networks_too():
+    """Each layer has numbers of its own, also where two stand at the same place."""
+    branches = [[layers.Dropout(0.5)], [layers.Dropout(0.5)]]
+    both = layers.Parallel(branches, [32, 32])
+    both.dims = (64, 64)
+    both.build((None, 64))
+    trainer = FrameTrainer([both], "mse", layers.KaldiSGD())
+
+    def kept(seed, epoch):
+        trainer.seed_dropout(seed, epoch)
+        return both(tf.ones([20, 64]), training=True).numpy() > 0
+
+    first = kept(1, 1)
+    assert (first[:, :32] != first[:, 32:]).any()
+    np.testing.assert_array_equal(kept(1, 1), first)
+    assert (kept(1, 2) != first).any() and (kept(2, 1) != first).any()
+
+
 def test_no_retracing_for_other_fillings():
     net = make_net()
     trainer = trainer_of(net)

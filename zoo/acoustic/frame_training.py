@@ -5,7 +5,7 @@ import dataclasses
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -141,7 +141,8 @@ class FrameTraining:
         self._load(best)
         self._learner.optimizer.learning_rate = learn_rate
         self._learner.optimizer.reset()
-        self._seed_dropout(self._net, iteration)
+        seed = self.options.randomizer_seed
+        self._learner.trainer.seed_dropout(seed, iteration)
         if self._dropout:
             rate = self._dropout[min(iteration, len(self._dropout)) - 1]
             self._learner.trainer.set_dropout(rate)
@@ -274,16 +275,6 @@ class FrameTraining:
         parts = [name] if name == self.init_name else ["nnet", name]
         keras_layers.set_weights(self._net, nnet1.read(self.folder.file(*parts)))
         self._loaded = name
-
-    def _seed_dropout(self, net: Sequence[Any], iteration: int) -> None:
-        """Makes dropout depend on seed and epoch alone, for resumed runs to agree."""
-        for number, layer in enumerate(net):
-            for nested in getattr(layer, "nets", ()):
-                self._seed_dropout(nested, iteration)
-            generator = getattr(layer, "seed_generator", None)
-            if generator is not None:
-                seed = (self.options.randomizer_seed * 1009 + number) % 2**31
-                generator.state.assign([seed, iteration << 16])
 
     @contextlib.contextmanager
     def _log(self, name: str) -> Iterator[Log]:

@@ -90,7 +90,6 @@ def _taken_apart(net: Sequence[Layer]) -> tuple[list[Any], list[_Range]]:
         ranges = [one for _, found in parts for one in found]
         if any(one.softmax for one in ranges):
             return [*before, _Branches(last, [body for body, _ in parts])], ranges
-        return list(net), [_Range(last.dims[1], False)]
     return list(net), [_Range(last.dims[1], False)]
 
 

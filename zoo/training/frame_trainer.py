@@ -1,5 +1,6 @@
 """FrameTrainer: epochs of minibatches of shuffled frames, several in a call."""
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from seqzoo.zoo.training.frame_sums import FrameSums
 from seqzoo.zoo.training.multitask_sums import MultitaskSums
 
 Sums: TypeAlias = FrameSums | MultitaskSums
+State: TypeAlias = list[tuple[tf.Tensor, ...]]
 
 # One call into the graph is this long: long enough that Python costs nothing,
 # short enough for a progress bar and an interrupt.
@@ -54,8 +56,8 @@ class FrameTrainer:
         self.variables = [v for layer in net for v in layer.trainable_variables]
         optimizer.build(self.variables)
         self._minibatches_a_call = 1
-        self._train_graph = _graph(self._train_range)
-        self._evaluate_graph = _graph(self._evaluate_range)
+        self._train_graph = self._graph(self._train_range)
+        self._evaluate_graph = self._graph(self._evaluate_range)
 
     def set_dropout(self, rate: float) -> int:
         """Sets the rate of all dropout without a new trace; how many layers have it."""
@@ -63,6 +65,12 @@ class FrameTrainer:
         for layer in found:
             layer.set_rate(rate)
         return len(found)
+
+    def seed_dropout(self, seed: int, epoch: int) -> None:
+        """Makes dropout depend on these alone, for resumed runs to agree."""
+        for number, layer in enumerate(_dropouts(self.net)):
+            first = (seed * 1009 + number) % 2**31
+            layer.seed_generator.state.assign([first, epoch << 16])
 
     def train(
         self,
@@ -89,7 +97,7 @@ class FrameTrainer:
         return self._run(fillings, self._evaluate_graph, on_call, None)
 
     def _run(self, fillings, run_range, on_call, on_edge) -> Sums:
-        sums = None
+        sums, state = None, self._zero_state()
         ahead = iter(fillings)
         rows = next(ahead, None)
         while rows is not None:
@@ -100,21 +108,20 @@ class FrameTrainer:
                     on_edge("first", self._minibatch(rows, 0))
             count = self._count(rows)
             edge = following is None and on_edge is not None
-            self._run_filling(
-                rows, 0, count - 1 if edge else count, run_range, sums, on_call
-            )
+            run = functools.partial(self._run_filling, rows, run_range, sums, on_call)
+            state = run(0, count - 1 if edge else count, state)
             if edge:
                 on_edge("last", self._minibatch(rows, count - 1))
-                self._run_filling(rows, count - 1, count, run_range, sums, on_call)
+                state = run(count - 1, count, state)
             rows = following
         return sums or self._objective.sums(self.report_frames)
 
-    def _run_filling(self, rows, start, count, run_range, sums, on_call) -> None:
+    def _run_filling(self, rows, run_range, sums, on_call, start, count, state):
         while start < count:
             stop = min(start + self._minibatches_a_call, count)
             begun = time.perf_counter()
-            minibatch_sums, per_class = run_range(
-                rows, tf.constant(start), tf.constant(stop)
+            minibatch_sums, per_class, state = run_range(
+                rows, tf.constant(start), tf.constant(stop), state
             )
             sums.add(minibatch_sums.numpy(), per_class.numpy())
             seconds = (time.perf_counter() - begun) / (stop - start)
@@ -125,6 +132,14 @@ class FrameTrainer:
             start = stop
             if on_call is not None:
                 on_call(sums)
+        return state
+
+    def _graph(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        return tf.function(step, reduce_retracing=True, autograph=False)
+
+    def _zero_state(self) -> State:
+        """What minibatches hand on to the next, before the first."""
+        return []
 
     def _count(self, rows) -> int:
         """Minibatches in a filling."""
@@ -144,48 +159,53 @@ class FrameTrainer:
         outputs[-1] = tf.cast(outputs[-1], tf.float32)
         return outputs
 
-    def _train_range(self, rows, start, stop):
+    def _outputs(self, batch, state: State, training: bool):
+        """What goes into the loss, and the states that the minibatch leaves."""
+        return self.forward(batch["inputs"], training)[-1], state
+
+    def _train_range(self, rows, start, stop, state):
         self.traces += 1
         sources = [layers.source(variable) for variable in self.variables]
 
-        def learn(batch):
+        def learn(batch, state):
             with tf.GradientTape(watch_accessed_variables=False) as tape:
                 tape.watch(sources)
-                output = self.forward(batch["inputs"], training=True)[-1]
+                output, state = self._outputs(batch, state, training=True)
             loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
             gradients = tape.gradient(output, sources, output_gradients=loss.diff)
             frames = tf.shape(batch["weights"])[0]
             self.optimizer.apply_frames(gradients, self.variables, frames)
-            return loss
+            return loss, state
 
-        return self._range(learn, rows, start, stop)
+        return self._range(learn, rows, start, stop, state)
 
-    def _evaluate_range(self, rows, start, stop):
+    def _evaluate_range(self, rows, start, stop, state):
         self.traces += 1
 
-        def score(batch):
-            output = self.forward(batch["inputs"], training=False)[-1]
-            return self._loss(output, batch["ids"], batch["values"], batch["weights"])
+        def score(batch, state):
+            output, state = self._outputs(batch, state, training=False)
+            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
+            return loss, state
 
-        return self._range(score, rows, start, stop)
+        return self._range(score, rows, start, stop, state)
 
-    def _range(self, step, rows, start, stop):
+    def _range(self, step, rows, start, stop, state):
         shape = self._objective.sums_shape
         sums = tf.TensorArray(tf.float64, stop - start, element_shape=shape)
         per_class = tf.zeros([4, self._objective.dim], tf.float64)
 
-        def one(number, sums, per_class):
-            loss = step(self._minibatch(rows, number))
+        def one(number, sums, per_class, state):
+            loss, state = step(self._minibatch(rows, number), state)
             sums = sums.write(number - start, loss.sums)
-            return number + 1, sums, per_class + loss.per_class
+            return number + 1, sums, per_class + loss.per_class, state
 
-        _, sums, per_class = tf.while_loop(
+        _, sums, per_class, state = tf.while_loop(
             lambda number, *_: number < stop,
             one,
-            (start, sums, per_class),
+            (start, sums, per_class, state),
             parallel_iterations=1,
         )
-        return sums.stack(), per_class
+        return sums.stack(), per_class, state
 
 
 def _dropouts(net: Sequence[Any]) -> Iterator[layers.Dropout]:
@@ -194,10 +214,6 @@ def _dropouts(net: Sequence[Any]) -> Iterator[layers.Dropout]:
             yield layer
         for nested in getattr(layer, "nets", ()):
             yield from _dropouts(nested)
-
-
-def _graph(step: Callable[..., Any]) -> Callable[..., Any]:
-    return tf.function(step, reduce_retracing=True, autograph=False)
 
 
 def use_bfloat16(net: Sequence[keras.layers.Layer]) -> None:

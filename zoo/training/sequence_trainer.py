@@ -9,10 +9,8 @@ import tensorflow as tf
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.checkpoints import along_time
-from seqzoo.zoo.training.frame_trainer import FrameTrainer
+from seqzoo.zoo.training.frame_trainer import FrameTrainer, State
 from seqzoo.zoo.training.sequence_data import Batching
-
-State = list[tuple[tf.Tensor, ...]]
 
 
 class SequenceTrainer(FrameTrainer):
@@ -51,8 +49,6 @@ class SequenceTrainer(FrameTrainer):
         if batching.carries:
             _check_carried(net)
         super().__init__(net, objective, optimizer, report_frames=report_frames)
-        self._train_graph = _OneTrace(self._train_range)
-        self._evaluate_graph = _OneTrace(self._evaluate_range)
         last = self._objective.body[-1]
         if last is not net[-1] and not isinstance(last, keras.layers.Layer):
             if along_time.looks_along_time(net[-1]):
@@ -86,15 +82,8 @@ class SequenceTrainer(FrameTrainer):
     def _count(self, rows) -> int:
         return int(rows["times"].shape[0])
 
-    def _run(self, fillings, run_range, on_call, on_edge):
-        state = self._zero_state()
-
-        def run_carrying(rows, start, stop):
-            nonlocal state
-            *found, state = run_range(rows, start, stop, state)
-            return found
-
-        return super()._run(fillings, run_carrying, on_call, on_edge)
+    def _graph(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        return _OneTrace(step)
 
     def _zero_state(self) -> State:
         streams = self.batching.num_streams
@@ -132,58 +121,14 @@ class SequenceTrainer(FrameTrainer):
             "weights": tf.where(real, tf.gather(rows["weights"], flat), 0),
         }
 
-    def _train_range(self, rows, start, stop, state):
-        self.traces += 1
-        sources = [layers.source(variable) for variable in self.variables]
-
-        def learn(batch, state):
-            with tf.GradientTape(watch_accessed_variables=False) as tape:
-                tape.watch(sources)
-                output, state = self._flat(batch, state, training=True)
-            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
-            gradients = tape.gradient(output, sources, output_gradients=loss.diff)
-            frames = tf.shape(batch["weights"])[0]
-            self.optimizer.apply_frames(gradients, self.variables, frames)
-            return loss, state
-
-        return self._range(learn, rows, start, stop, state)
-
-    def _evaluate_range(self, rows, start, stop, state):
-        self.traces += 1
-
-        def score(batch, state):
-            output, state = self._flat(batch, state, training=False)
-            loss = self._loss(output, batch["ids"], batch["values"], batch["weights"])
-            return loss, state
-
-        return self._range(score, rows, start, stop, state)
-
-    def _flat(self, batch, state, training):
-        """Outputs as `(streams * time, dim)`, and the states they leave."""
+    def _outputs(self, batch, state: State, training: bool):
+        """As `(streams * time, dim)`, and the states they leave."""
         kept = tf.logical_not(batch["fresh"])[:, tf.newaxis]
         state = [tuple(tf.where(kept, s, 0) for s in layer) for layer in state]
         output, state = self.forward_sequences(
             batch["inputs"], batch["mask"], state, training
         )
         return tf.reshape(output, [-1, self._objective.dim]), state
-
-    def _range(self, step, rows, start, stop, state):
-        shape = self._objective.sums_shape
-        sums = tf.TensorArray(tf.float64, stop - start, element_shape=shape)
-        per_class = tf.zeros([4, self._objective.dim], tf.float64)
-
-        def one(number, sums, per_class, state):
-            loss, state = step(self._minibatch(rows, number), state)
-            sums = sums.write(number - start, loss.sums)
-            return number + 1, sums, per_class + loss.per_class, state
-
-        _, sums, per_class, state = tf.while_loop(
-            lambda number, *_: number < stop,
-            one,
-            (start, sums, per_class, state),
-            parallel_iterations=1,
-        )
-        return sums.stack(), per_class, state
 
 
 class _OneTrace:
