@@ -6,11 +6,7 @@ import keras
 
 from seqzoo import layers
 from seqzoo.zoo.checkpoints import components
-from seqzoo.zoo.checkpoints.layer_kinds import LayerKind, register
-
-
-def _of(kind: type) -> Any:
-    return lambda layer: isinstance(layer, kind)
+from seqzoo.zoo.checkpoints.layer_kinds import LayerKind, pair, register, units
 
 
 def _activation(component: Any, name: str) -> LayerKind:
@@ -25,73 +21,55 @@ def _activation(component: Any, name: str) -> LayerKind:
 
 
 register(
-    LayerKind(
-        component=components.AffineTransform,
-        layer=lambda c, **kwargs: layers.Affine(
-            c.output_dim,
-            learn_rate_coef=c.learn_rate_coef,
-            bias_learn_rate_coef=c.bias_learn_rate_coef,
-            max_norm=c.max_norm,
-            **kwargs,
-        ),
-        fits=_of(layers.Affine),
-        options=("learn_rate_coef", "bias_learn_rate_coef", "max_norm"),
-        weights=lambda layer: {"linearity": layer.linearity, "bias": layer.bias},
+    pair(
+        components.AffineTransform,
+        layers.Affine,
+        "learn_rate_coef",
+        "bias_learn_rate_coef",
+        "max_norm",
+        given=units,
+        weights=("linearity", "bias"),
     )
 )
 register(
-    LayerKind(
-        component=components.LinearTransform,
-        layer=lambda c, **kwargs: layers.Linear(
-            c.output_dim, learn_rate_coef=c.learn_rate_coef, **kwargs
-        ),
-        fits=_of(layers.Linear),
-        options=("learn_rate_coef",),
-        weights=lambda layer: {"linearity": layer.linearity},
+    pair(
+        components.LinearTransform,
+        layers.Linear,
+        "learn_rate_coef",
+        given=units,
+        weights=("linearity",),
     )
 )
 register(
-    LayerKind(
-        component=components.AddShift,
-        layer=lambda c, **kwargs: layers.AddShift(
-            learn_rate_coef=c.learn_rate_coef, **kwargs
-        ),
-        fits=_of(layers.AddShift),
-        options=("learn_rate_coef",),
-        weights=lambda layer: {"data": layer.shift},
+    pair(
+        components.AddShift,
+        layers.AddShift,
+        "learn_rate_coef",
+        weights={"data": "shift"},
     )
 )
 register(
-    LayerKind(
-        component=components.Rescale,
-        layer=lambda c, **kwargs: layers.Rescale(
-            learn_rate_coef=c.learn_rate_coef, **kwargs
-        ),
-        fits=_of(layers.Rescale),
-        options=("learn_rate_coef",),
-        weights=lambda layer: {"data": layer.scale},
+    pair(
+        components.Rescale,
+        layers.Rescale,
+        "learn_rate_coef",
+        weights={"data": "scale"},
     )
 )
-register(
-    LayerKind(
-        component=components.Splice,
-        layer=lambda c, **kwargs: layers.Splice(c.offsets, **kwargs),
-        fits=_of(layers.Splice),
-        options=("offsets",),
-    )
-)
+register(pair(components.Splice, layers.Splice, "offsets"))
+# Keras's own layers fit as well.
 register(
     LayerKind(
         component=components.Softmax,
         layer=lambda c, **kwargs: layers.Softmax(**kwargs),
-        fits=_of(keras.layers.Softmax),
+        fits=lambda layer: isinstance(layer, keras.layers.Softmax),
     )
 )
 register(
     LayerKind(
         component=components.Dropout,
         layer=lambda c, **kwargs: layers.Dropout(c.dropout_rate, **kwargs),
-        fits=_of(keras.layers.Dropout),
+        fits=lambda layer: isinstance(layer, keras.layers.Dropout),
     )
 )
 register(_activation(components.Sigmoid, "sigmoid"))

@@ -55,6 +55,44 @@ class LayerKind:
     lists of layers in the layer."""
 
 
+def pair(
+    component: Any,
+    layer: Any,
+    *options: str,
+    given: Callable[[Any], Mapping[str, Any]] = lambda component: {},
+    weights: Mapping[str, str] | Sequence[str] = (),
+    **more: Any,
+) -> LayerKind:
+    """The kind of a layer whose names are its component's.
+
+    Args:
+        component: the component's class.
+        layer: the layer's class.
+        options: attributes that both have, and that the layer's call takes.
+        given: what else that call takes, of the component.
+        weights: attributes of the component and the layer's of each, where they differ.
+        more: fields of `LayerKind`.
+    """
+    names = weights if isinstance(weights, Mapping) else {w: w for w in weights}
+    return LayerKind(
+        component=component,
+        layer=lambda c, **kwargs: layer(
+            **given(c), **{name: getattr(c, name) for name in options}, **kwargs
+        ),
+        fits=lambda made: isinstance(made, layer),
+        options=options,
+        weights=lambda made: {
+            name: getattr(made, ours) for name, ours in names.items()
+        },
+        **more,
+    )
+
+
+def units(component: Any) -> dict[str, Any]:
+    """What most layers are given of a component besides its options."""
+    return {"units": component.output_dim}
+
+
 _KINDS: list[LayerKind] = []
 
 

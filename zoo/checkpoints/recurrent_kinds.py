@@ -6,7 +6,7 @@ import numpy as np
 
 from seqzoo import layers
 from seqzoo.zoo.checkpoints import components
-from seqzoo.zoo.checkpoints.layer_kinds import LayerKind, register
+from seqzoo.zoo.checkpoints.layer_kinds import LayerKind, pair, register, units
 
 
 def to_ifco(rows: np.ndarray) -> np.ndarray:
@@ -45,17 +45,13 @@ _BY_GATE = ("w_gifo_x", "w_gifo_r", "bias")
 
 def _lstm(component: Any, layer: Any, prefixes: tuple[str, ...]) -> LayerKind:
     by_gate = [p + name for p in prefixes for name in _BY_GATE]
-    return LayerKind(
-        component=component,
-        layer=lambda c, **kwargs: layer(
-            c.output_dim, **{name: getattr(c, name) for name in _OPTIONS}, **kwargs
-        ),
-        fits=lambda made: isinstance(made, layer),
-        options=_OPTIONS,
-        weights=lambda made: {
-            p + name: getattr(made, p + ours)
-            for p in prefixes
-            for name, ours in _WEIGHTS.items()
+    return pair(
+        component,
+        layer,
+        *_OPTIONS,
+        given=units,
+        weights={
+            p + name: p + ours for p in prefixes for name, ours in _WEIGHTS.items()
         },
         to_layer=dict.fromkeys(by_gate, to_ifco),
         to_component=dict.fromkeys(by_gate, to_gifo),
@@ -65,26 +61,15 @@ def _lstm(component: Any, layer: Any, prefixes: tuple[str, ...]) -> LayerKind:
 register(_lstm(components.LstmProjected, layers.LstmProjected, ("",)))
 register(_lstm(components.BlstmProjected, layers.BlstmProjected, ("f_", "b_")))
 
-_RECURRENT_OPTIONS = (
-    "grad_clip",
-    "diff_clip",
-    "learn_rate_coef",
-    "bias_learn_rate_coef",
-)
 register(
-    LayerKind(
-        component=components.RecurrentComponent,
-        layer=lambda c, **kwargs: layers.Recurrent(
-            c.output_dim,
-            **{name: getattr(c, name) for name in _RECURRENT_OPTIONS},
-            **kwargs,
-        ),
-        fits=lambda layer: isinstance(layer, layers.Recurrent),
-        options=_RECURRENT_OPTIONS,
-        weights=lambda layer: {
-            "w_forward": layer.w_forward,
-            "w_recurrent": layer.w_recurrent,
-            "bias": layer.bias,
-        },
+    pair(
+        components.RecurrentComponent,
+        layers.Recurrent,
+        "grad_clip",
+        "diff_clip",
+        "learn_rate_coef",
+        "bias_learn_rate_coef",
+        given=units,
+        weights=("w_forward", "w_recurrent", "bias"),
     )
 )
