@@ -5,9 +5,7 @@ that were drawn, one matrix a minibatch. A new recorded run is tested by droppin
 folder in.
 """
 
-import pathlib
 import re
-import shlex
 
 import numpy as np
 import pytest
@@ -18,31 +16,21 @@ from seqzoo.zoo.checkpoints import nnet1, nnet_edit
 from seqzoo.zoo.training import frame_data
 from seqzoo.zoo.training.rbm_ramp import RbmRamp
 from seqzoo.zoo.training.rbm_trainer import RbmTrainer, RbmTrainOptions
+from tests import recorded_runs
+from tests.recorded_runs import RecordedRun
 
-GOLDENS = pathlib.Path(__file__).parent / "goldens" / "kaldi"
-CASES = sorted(
-    readme.parent.name
-    for readme in GOLDENS.glob("train_*/README")
-    if re.search(r"^rbm-train-cd1-frmshuff ", readme.read_text(), re.MULTILINE)
-)
+TOOL = "rbm-train-cd1-frmshuff"
 
 
-class Run:
+class Run(RecordedRun):
     """One recorded command, run again with its files."""
 
     def __init__(self, case: str):
-        self.folder = GOLDENS / case
-        text = (self.folder / "README").read_text()
-        command = re.search(r"^rbm-train-cd1-frmshuff .*$", text, re.MULTILINE)[0]
-        words = shlex.split(command)[1:]
-        self.options = dict(w[2:].split("=", 1) for w in words if w.startswith("--"))
-        (self.feats,) = [w[4:] for w in words if w.startswith("ark:")]
+        super().__init__(case, TOOL)
+        (self.feats,) = [w for w in self.words if w.startswith("ark:")]
         self.passes = int(self.number("num-iters", 1))
         self.lines: list[str] = []
         self.files = 0
-
-    def number(self, option: str, default: float) -> float:
-        return float(self.options.get(option, default))
 
     def train(self) -> RbmTrainer:
         start = nnet1.read(str(self.folder / "init.nnet"))
@@ -51,7 +39,7 @@ class Run:
             frame_records.stream(self.blocks, start.input_dim),
             [],
             trainer.options.minibatch_size,
-            self.permutation,
+            self.permutation(),
             drop_tail=True,
         )
         for filling in fillings:
@@ -77,7 +65,7 @@ class Run:
     def blocks(self):
         def once():
             self.files = 0
-            for key, feats in tables.read(f"ark:{self.folder / self.feats}", "matrix"):
+            for key, feats in tables.read(self.table(self.feats), "matrix"):
                 self.files += 1
                 yield key, feats
 
@@ -88,20 +76,13 @@ class Run:
             int(self.number("minibatch-size", 100)),
         )
 
-    def permutation(self, number, frames):
-        """The recorded shuffle, one line a filling of the buffer."""
-        lines = (self.folder / "mask.txt").read_text().splitlines()
-        rows = tf.ragged.constant([[int(i) for i in line.split()] for line in lines])
-        tf.debugging.assert_equal(tf.size(rows[number]), frames)
-        return rows[number]
-
     def draw(self, number, means):
         """The recorded states of a minibatch."""
         recorded = tables.read(f"ark:{self.folder / 'hid.ark'}", "matrix")
         return tf.constant(np.stack([states for _, states in recorded]))[number]
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=recorded_runs.cases(TOOL))
 def replayed(request):
     run = Run(request.param)
     return run, run.train()
@@ -127,7 +108,7 @@ def test_golden_kaldi_rbm_ends_at_the_recorded_one(replayed):
 
 def test_golden_kaldi_rbm_log_has_the_recorded_numbers(replayed):
     run, trainer = replayed
-    log = (run.folder / "train.log").read_text()
+    log = run.read("train.log")
     # Kaldi's line heads end in `.cc:256) ` or `.h:336) `.
     lines = re.findall(r"^\w+(?:\[\d+\])? \(.*?:\d+\) (.*)$", log, re.MULTILINE)
     kinds = ("Setting momentum", "Mismatch between")
