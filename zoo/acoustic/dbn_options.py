@@ -2,39 +2,14 @@
 
 import dataclasses
 
-from seqzoo.zoo.acoustic.dnn_options import SetSource
+from seqzoo.zoo.acoustic.feature_options import FeatureOptions, SetSource
+
+__all__ = ["DbnRecipe", "SetSource"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DbnRecipe:
-    """All that steps/nnet/pretrain_dbn.sh is told."""
-
-    train: SetSource | str
-    """Features; a string is a data directory. No labels."""
-
-    cmvn_opts: str | None = None
-    """apply-cmvn's options; None leaves features as they are."""
-
-    delta_opts: str | None = None
-    """add-deltas' options; None adds none."""
-
-    feat_type: str = "plain"
-    """`plain`, `traps` or `transf`."""
-
-    feature_transform: str | None = None
-    """nnet1 file to use instead of making one."""
-
-    traps_dct_basis: int = 11
-    """Cosines for each feature dimension."""
-
-    transf: str | None = None
-    """Matrix file to import."""
-
-    splice_after_transf: int = 5
-    """Frames of context after it."""
-
-    feats_std: float = 1.0
-    """Standard deviation of the first RBM's inputs."""
+class DbnRecipe(FeatureOptions):
+    """All that steps/nnet/pretrain_dbn.sh is told; there are no labels."""
 
     rbm_iter: int = 1
     """Passes over the data for each RBM; twice as many for one of Gaussian inputs."""
@@ -52,27 +27,8 @@ class DbnRecipe:
     max_frames: int = 6000
     """Longer utterances are left out."""
 
-    randomizer_size: int = 32_768
-    """Frames in the buffer that is shuffled."""
-
     randomizer_seed: int = 777
     """Of the shuffles and the hidden states."""
-
-    shuffle_seed: int = 777
-    """Of the order of the utterances."""
-
-    copy_feats: bool = True
-    """Read a shuffled local copy of the features in every pass."""
-
-    copy_feats_tmproot: str | None = None
-    """Directory for the copy; None is the run folder."""
-
-    copy_feats_compress: bool | None = None
-    """Whether the copy holds 8 bits a value; None does where a data directory is given,
-    and not where a table is."""
-
-    allow_pipes: bool = False
-    """Whether entries of scp files may be commands."""
 
     binary: bool = True
     """Write networks in binary; text otherwise."""

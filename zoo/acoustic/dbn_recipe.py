@@ -1,7 +1,6 @@
 """The recipe of `acoustic/dbn`: from features to a stack of RBMs, without labels."""
 
 import dataclasses
-import hashlib
 import logging
 import os
 from collections.abc import Sequence
@@ -9,15 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqzoo.datasets import tables
-from seqzoo.datasets.data_dir import DataDir
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import feature_transform
+from seqzoo.zoo.acoustic import feature_transform, recipe_data
 from seqzoo.zoo.acoustic.dbn_config import DbnConfig
 from seqzoo.zoo.acoustic.dbn_options import DbnRecipe
 from seqzoo.zoo.acoustic.dbn_training import DbnTraining
-from seqzoo.zoo.acoustic.dnn_options import SetSource
 from seqzoo.zoo.acoustic.feature_set import FeatureSet
 from seqzoo.zoo.checkpoints import nnet1
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
@@ -57,7 +53,7 @@ def train(
     """
     config = registry.config("acoustic/dbn", overrides)
     _check(recipe)
-    pipeline = _pipeline(recipe)
+    pipeline = recipe_data.features(recipe.train, recipe, "training")
     if pipeline.order is not None:
         pipeline = pipeline.shuffled(recipe.shuffle_seed)
     folder = RunFolder(path, command)
@@ -79,11 +75,11 @@ def train(
             recipe.randomizer_size,
             options.minibatch_size,
             recipe.max_frames,
-            copy=_copy(folder, recipe) if recipe.copy_feats else None,
-            compress=_compress(recipe),
+            recipe_data.copy_folder(folder, recipe) if recipe.copy_feats else None,
+            recipe.compresses,
         )
         data.prepare()
-        _check_dim(config, data.dim, overrides)
+        recipe_data.check_dim(config.feature_dim, data.dim, overrides)
         transform_path = folder.file("final.feature_transform")
         if stored is None:
             transform = _transform(config, recipe, data)
@@ -111,55 +107,6 @@ def _check(recipe: DbnRecipe) -> None:
     for name in (recipe.feature_transform, recipe.transf):
         if name is not None and not os.path.exists(name):
             raise InputError(f"{name}: no such file.")
-
-
-def _check_dim(config: DbnConfig, dim: int, overrides: Sequence[str]) -> None:
-    fixed = any(o.partition("=")[0].strip() == "feature_dim" for o in overrides)
-    if fixed and config.feature_dim != dim:
-        raise InputError(
-            f"features have {dim} dimensions, but feature_dim={config.feature_dim} is "
-            "set; leave it out to take theirs."
-        )
-
-
-def _pipeline(recipe: DbnRecipe) -> FeaturePipeline:
-    source = recipe.train
-    if isinstance(source, str):
-        directory = DataDir(source)
-        normalised = recipe.cmvn_opts is not None
-        source = SetSource(
-            feats=directory.feats,
-            cmvn=directory.cmvn if normalised else None,
-            utt2spk=directory.utt2spk if normalised else None,
-        )
-        if normalised and source.cmvn is None:
-            raise InputError(
-                f"{directory.directory}: cmvn.scp is missing, but cmvn_opts are given; "
-                "compute the statistics, or leave cmvn_opts out."
-            )
-    return FeaturePipeline(
-        source.feats,
-        recipe.cmvn_opts,
-        source.cmvn,
-        source.utt2spk,
-        recipe.delta_opts,
-        allow_pipes=recipe.allow_pipes,
-    )
-
-
-def _compress(recipe: DbnRecipe) -> bool:
-    if recipe.copy_feats_compress is None:
-        return isinstance(recipe.train, str)
-    return recipe.copy_feats_compress
-
-
-def _copy(folder: RunFolder, recipe: DbnRecipe) -> str:
-    """The same for the same run, so that a resumed one finds its copy."""
-    if recipe.copy_feats_tmproot is None:
-        return folder.file("copy")
-    told = f"{os.path.abspath(folder.path)} {recipe}"
-    name = hashlib.sha256(told.encode()).hexdigest()[:12]
-    return os.path.join(recipe.copy_feats_tmproot.replace("XXXX", "seqzoo"), name)
 
 
 def _transform(config: DbnConfig, recipe: DbnRecipe, data: FeatureSet) -> Nnet:

@@ -1,16 +1,14 @@
 """The recipe of acoustic models: from tables or data directories to a trained run."""
 
 import dataclasses
-import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo import registry
 from seqzoo.zoo.acoustic import dbn_start, fine_tune, recipe_data, train_tools
-from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.dnn_start import DnnStart
 from seqzoo.zoo.acoustic.frame_set import Copy, FrameSet
@@ -88,8 +86,10 @@ def train(
         train_set.prepare()
         held_out.prepare()
         _check_same_dim(train_set, held_out)
+        for what, one in (("training", train_set), ("held-out", held_out)):
+            _check_parts(what, one, data.parts)
         if stored is None:
-            _check_dim(config, train_set.counts.dim, overrides)
+            recipe_data.check_dim(config.feature_dim, train_set.counts.dim, overrides)
             start = DnnStart(
                 dataclasses.replace(
                     config, feature_dim=train_set.counts.dim, pdfs=data.num_targets
@@ -124,11 +124,7 @@ def _frame_set(
 ) -> FrameSet:
     copy = None
     if recipe.copy_feats:
-        compress = recipe.copy_feats_compress
-        if compress is None:
-            # train.sh copies and compresses; the tools it calls do not.
-            compress = isinstance(recipe.train, str)
-        copy = Copy(_copy_folder(folder, recipe), name, compress)
+        copy = Copy(recipe_data.copy_folder(folder, recipe), name, recipe.compresses)
     return FrameSet(
         pipeline,
         targets,
@@ -145,30 +141,23 @@ def _frame_set(
     )
 
 
-def _copy_folder(folder: RunFolder, recipe: DnnRecipe) -> str:
-    """The same for the same run, so that a resumed one finds its copy."""
-    if recipe.copy_feats_tmproot is None:
-        return folder.file("copy")
-    name = hashlib.sha256(os.path.abspath(folder.path).encode()).hexdigest()[:12]
-    root = recipe.copy_feats_tmproot.replace("XXXX", "seqzoo")
-    return os.path.join(root, name)
-
-
-def _check_dim(config: AcousticConfig, dim: int, overrides: Sequence[str]) -> None:
-    fixed = any(o.partition("=")[0].strip() == "feature_dim" for o in overrides)
-    if fixed and config.feature_dim != dim:
-        raise InputError(
-            f"features have {dim} dimensions, but feature_dim={config.feature_dim} is "
-            "set; leave it out to take theirs."
-        )
-
-
 def _check_same_dim(train: FrameSet, held_out: FrameSet) -> None:
     if train.counts.dim != held_out.counts.dim:
         raise InputError(
             f"training features have {train.counts.dim} dimensions, held-out ones "
             f"{held_out.counts.dim}; both must have the same."
         )
+
+
+def _check_parts(what: str, found: FrameSet, parts: Mapping[str, int]) -> None:
+    start = 0
+    for name, width in parts.items():
+        if not any(found.counts.classes[start : start + width]):
+            raise InputError(
+                f"{name}: no {what} utterance with both features and targets; are the "
+                "keys the same?"
+            )
+        start += width
 
 
 def _lasting(options: FrameTrainOptions) -> dict[str, Any]:

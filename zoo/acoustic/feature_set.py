@@ -80,7 +80,16 @@ class FeatureSet:
             self.pipeline = self.pipeline.copied(self._copy, _NAME, self._compress)
         kept: list[tuple[str, NDArray[np.float32]]] | None = []
         size = 0
-        for key, matrix in self._read():
+        for key, matrix in self.pipeline:
+            if len(matrix) > self.max_frames:
+                self.skipped += 1
+                _LOG.warning(
+                    "%s, %d frames, over the limit of %d",
+                    key,
+                    len(matrix),
+                    self.max_frames,
+                )
+                continue
             self._check(key, matrix)
             self.lengths.append(len(matrix))
             size += matrix.nbytes
@@ -146,18 +155,7 @@ class FeatureSet:
             shutil.rmtree(self._copy, ignore_errors=True)
 
     def _read(self) -> Iterator[tuple[str, NDArray[np.float32]]]:
-        self.skipped = 0
-        for key, matrix in self.pipeline:
-            if len(matrix) <= self.max_frames:
-                yield key, matrix
-                continue
-            self.skipped += 1
-            _LOG.warning(
-                "%s, %d frames, over the limit of %d",
-                key,
-                len(matrix),
-                self.max_frames,
-            )
+        return ((k, m) for k, m in self.pipeline if len(m) <= self.max_frames)
 
     def _check(self, key: str, matrix: NDArray[np.float32]) -> None:
         self.dim = self.dim or matrix.shape[1]

@@ -39,8 +39,9 @@ def train(
     `ali_train_pdf.LANGUAGE.counts` the frames of each one's classes.
     """
     config = registry.config(model, overrides)
+    _check_init(recipe, config.languages)
     recipe = fine_tune.with_settings(recipe)
-    fixed = any(o.partition("=")[0].strip() == "block_dims" for o in overrides)
+    fixed = recipe_data.is_set("block_dims", overrides)
     each = {
         language: _of_language(
             recipe, language, config.block_dims[i] if fixed else None
@@ -61,6 +62,27 @@ def train(
     return state
 
 
+def _check_init(recipe: DnnRecipe, languages: Sequence[str]) -> None:
+    """A block learns on with its own language alone."""
+    if recipe.init is None:
+        return
+    if recipe.replace_output is not None:
+        raise InputError(
+            "--replace_output puts one softmax in place of all; train acoustic/dnn "
+            "with it, on one language."
+        )
+    path = os.path.join(recipe.init, trained_model.LANGUAGES)
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as file:
+        found = file.read().split()
+    if found != list(languages):
+        raise InputError(
+            f"{recipe.init}: has blocks of {','.join(found)}, but languages are "
+            f"{','.join(languages)}; give --languages={','.join(found)}."
+        )
+
+
 def _of_language(recipe: DnnRecipe, language: str, pdfs: int | None) -> DnnRecipe:
     """The recipe of one language alone."""
 
@@ -73,11 +95,21 @@ def _of_language(recipe: DnnRecipe, language: str, pdfs: int | None) -> DnnRecip
         return value
 
     one = named(recipe)
-    for what in ("train", "held_out"):
-        if getattr(one, what) == getattr(recipe, what):
+    names = ["train", "held_out"]
+    if recipe.labels is None:
+        names += ["ali_train", "ali_held_out"]
+    elif pdfs is None:
+        raise InputError(
+            "labels are given without block_dims, the number of outputs of each "
+            "language; add --set block_dims=N,N,..."
+        )
+    for what in names:
+        value = getattr(recipe, what)
+        if value is not None and getattr(one, what) == value:
             raise InputError(
-                f"{getattr(recipe, what)}: of several languages; write {PLACE} where "
-                "the name of the language stands, such as data/{}/train."
+                f"{getattr(value, 'feats', value)}: of several languages; write "
+                f"{PLACE} where the name of the language stands, such as "
+                "data/{}/train."
             )
     return dataclasses.replace(one, num_tgt=pdfs)
 
@@ -95,6 +127,7 @@ def _joined(read: dict[str, RecipeData], dims: dict[str, int]) -> RecipeData:
             {name: data.held_out_labels for name, data in read.items()}, dims
         ),
         num_targets=sum(dims.values()),
+        parts=dims,
         frame_weights=weights("frame_weights", "vector"),
         utt_weights=weights("utt_weights", "token"),
     )

@@ -1,7 +1,9 @@
 """What a recipe is trained on: features and targets of both sets, opened."""
 
 import dataclasses
-from collections.abc import Sequence
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqzoo.datasets import alignments
@@ -9,7 +11,9 @@ from seqzoo.datasets.data_dir import DataDir
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.feature_pipeline import FeaturePipeline
 from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
-from seqzoo.zoo.acoustic.dnn_options import DnnRecipe, SetSource
+from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
+from seqzoo.zoo.acoustic.feature_options import FeatureOptions, SetSource
+from seqzoo.zoo.training.run_folder import RunFolder
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,6 +41,10 @@ class RecipeData:
     utt_weights: Any = None
     """Of both sets."""
 
+    parts: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Names of parts of the outputs, each of which both sets must have targets in, and
+    their widths; none is all outputs as one."""
+
 
 def read(
     recipe: DnnRecipe, config: AcousticConfig, overrides: Sequence[str]
@@ -63,11 +71,35 @@ def read(
     )
 
 
+def is_set(setting: str, overrides: Sequence[str]) -> bool:
+    """Whether a setting of the model is among those that were given."""
+    return any(o.partition("=")[0].strip() == setting for o in overrides)
+
+
+def check_dim(set_dim: int, dim: int, overrides: Sequence[str]) -> None:
+    """InputError if `feature_dim` was set to another than the features have."""
+    if is_set("feature_dim", overrides) and set_dim != dim:
+        raise InputError(
+            f"features have {dim} dimensions, but feature_dim={set_dim} is set; leave "
+            "it out to take theirs."
+        )
+
+
+def copy_folder(folder: RunFolder, recipe: FeatureOptions) -> str:
+    """Where the copy of the features goes: the same for the same run, so that a
+    resumed one finds it."""
+    if recipe.copy_feats_tmproot is None:
+        return folder.file("copy")
+    name = hashlib.sha256(os.path.abspath(folder.path).encode()).hexdigest()[:12]
+    root = recipe.copy_feats_tmproot.replace("XXXX", "seqzoo")
+    return os.path.join(root, name)
+
+
 def _targets(
     recipe: DnnRecipe, config: AcousticConfig, overrides: Sequence[str]
 ) -> tuple[Any, Any, int]:
     """Targets of both sets, and how many outputs they ask for."""
-    fixed = any(o.partition("=")[0].strip() == "pdfs" for o in overrides)
+    fixed = is_set("pdfs", overrides)
     wanted = recipe.num_tgt or (config.pdfs if fixed else None)
     if recipe.labels is not None:
         if wanted is None:
@@ -85,7 +117,9 @@ def _targets(
     return train, held_out, wanted or train.num_pdfs
 
 
-def features(source: SetSource | str, recipe: DnnRecipe, what: str) -> FeaturePipeline:
+def features(
+    source: SetSource | str, recipe: FeatureOptions, what: str
+) -> FeaturePipeline:
     """The features of one set, `what` in errors."""
     if isinstance(source, str):
         try:
