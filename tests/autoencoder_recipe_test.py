@@ -32,11 +32,14 @@ def test_an_autoencoder_gives_its_features_back(folder):
 
 
 def test_an_autoencoder_of_features_with_deltas_gives_those_without(folder):
-    path = run(
-        "autoencoder", folder, "auto_deltas", "--delta_opts=", *SLOW, "--max_iters=1"
-    )
-    assert nnet1.read(f"{path}/final.nnet").output_dim == DIM
-    assert nnet1.read(f"{path}/final.feature_transform").input_dim == 3 * DIM
+    once = (*SLOW, "--max_iters=1")
+    path = run("autoencoder", folder, "auto_deltas", "--delta_opts=", *once)
+    transform = f"{path}/final.feature_transform"
+    # Beside a feature transform stands what the features in front of it are.
+    given = f"--feature_transform={transform}"
+    for made in (path, run("autoencoder", folder, "auto_again", given, *once)):
+        assert nnet1.read(f"{made}/final.nnet").output_dim == DIM
+        assert nnet1.read(f"{made}/final.feature_transform").input_dim == 3 * DIM
 
 
 def test_an_autoencoder_with_targets_of_other_features(folder):

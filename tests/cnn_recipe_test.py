@@ -48,3 +48,10 @@ def test_a_cnn_takes_the_order_of_its_deltas_from_the_features(folder, pitch):
     assert kinds[0] == first and kinds[-1] == "<Softmax>"
     scores = forward(path, f"scp:{folder}/cv/feats.scp")
     assert_scores(scores, numpy_scores(path, folder))
+
+
+def test_a_cnn_takes_the_order_from_beside_a_feature_transform(folder):
+    flags = (f"--cnn_proto_opts={CNN}", "--max_iters=1", "--learn_rate=0.02")
+    first = run("cnn", folder, "first", "--delta_opts=--delta-order=1", *flags)
+    given = f"--feature_transform={first}/final.feature_transform"
+    assert losses(run("cnn", folder, "second", given, *flags)) == losses(first)

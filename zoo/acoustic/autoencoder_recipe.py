@@ -28,6 +28,7 @@ def train(
     """
     data = None
     if recipe.labels is None:
+        recipe = dnn_recipe.with_settings(recipe)
         if recipe.copy_feats_compress is None:
             recipe = dataclasses.replace(recipe, copy_feats_compress=False)
         data = _own_features(recipe)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from seqzoo.datasets import deltas
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import dnn_recipe
+from seqzoo.zoo.acoustic import dnn_recipe, recipe_data
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
 from seqzoo.zoo.training import newbob
@@ -26,6 +26,7 @@ def train(
     `delta_order` is among the overrides. With pitch, prototypes of both branches are
     written into the run folder.
     """
+    recipe = dnn_recipe.with_settings(recipe)
     order = 0
     if recipe.delta_opts is not None:
         order = deltas.Options.parse(recipe.delta_opts).delta_order
@@ -34,4 +35,7 @@ def train(
     if config.cnn_options()["pitch_dim"]:
         given = f"{config.cnn_proto_opts} --dir={shlex.quote(path)}".strip()
         overrides = [*overrides, f"cnn_proto_opts={given}"]
-    return dnn_recipe.train(path, command, overrides, recipe, options, schedule, model)
+    data = recipe_data.read(recipe, config, overrides)
+    return dnn_recipe.train(
+        path, command, overrides, recipe, options, schedule, model, data
+    )

@@ -41,7 +41,8 @@ def train(
         options: of the training.
         schedule: of the learning rate.
         model: one of the registry's, whose settings have a `proto`.
-        data: features and targets; None reads what the recipe names.
+        data: features and targets, read of a recipe `with_settings`; None reads what
+            the recipe names.
 
     Returns:
         The final state of the schedule.
@@ -50,10 +51,10 @@ def train(
         InputError: anything wrong with what was given.
     """
     config = registry.config(model, overrides)
-    if data is None:
-        recipe = fine_tune.with_settings(dbn_start.with_settings(recipe))
     # Read before anything is written: most mistakes show here.
-    data = data or recipe_data.read(recipe, config, overrides)
+    if data is None:
+        recipe = with_settings(recipe)
+        data = recipe_data.read(recipe, config, overrides)
     train_feats = data.train
     if train_feats.order is not None:
         train_feats = train_feats.shuffled(recipe.shuffle_seed)
@@ -111,6 +112,12 @@ def train(
             init_name=init_name,
         )
         return training.run()
+
+
+def with_settings(recipe: DnnRecipe) -> DnnRecipe:
+    """A recipe with what the features went through of whatever it starts from: a
+    stack of RBMs, a feature transform or a trained model."""
+    return fine_tune.with_settings(dbn_start.with_settings(recipe))
 
 
 def _frame_set(

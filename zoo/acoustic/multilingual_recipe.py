@@ -12,7 +12,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.joined_features import JoinedFeatures
 from seqzoo.datasets.pasted_targets import JoinedTables, PastedTargets
 from seqzoo.zoo import registry
-from seqzoo.zoo.acoustic import dnn_recipe, fine_tune, recipe_data, trained_model
+from seqzoo.zoo.acoustic import dnn_recipe, recipe_data, trained_model
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
 from seqzoo.zoo.acoustic.recipe_data import RecipeData
@@ -40,7 +40,7 @@ def train(
     """
     config = registry.config(model, overrides)
     _check_init(recipe, config.languages)
-    recipe = fine_tune.with_settings(recipe)
+    recipe = dnn_recipe.with_settings(recipe)
     fixed = recipe_data.is_set("block_dims", overrides)
     each = {
         language: _of_language(
