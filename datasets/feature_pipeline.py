@@ -68,6 +68,8 @@ class FeaturePipeline:
             )
         self._spec = specifiers.rspecifier(feats_rspecifier)
         self.feats_rspecifier = feats_rspecifier
+        # What errors name: a copy is gone when they are read.
+        self._told = feats_rspecifier
         self.cmvn = cmvn
         self.utt2spk = utt2spk
         if isinstance(cmvn_opts, str):
@@ -135,12 +137,12 @@ class FeaturePipeline:
         """
         if not self.replayable:
             raise InputError(
-                f"{self.feats_rspecifier}: read only once, so the dimension is not "
+                f"{self._told}: read only once, so the dimension is not "
                 "known before; write the features to a file."
             )
         for _, feats in copy.copy(self):
             return feats.shape[1]
-        raise InputError(f"{self.feats_rspecifier}: no features that can be used.")
+        raise InputError(f"{self._told}: no features that can be used.")
 
     def __iter__(self) -> Iterator[tuple[str, NDArray[np.float32]]]:
         self.num_done = self.num_errors = 0
@@ -159,9 +161,7 @@ class FeaturePipeline:
                         self.delta_opts.truncate,
                     )
             except InputError as error:
-                raise InputError(
-                    f"{self.feats_rspecifier}: utterance {key}: {error}"
-                ) from None
+                raise InputError(f"{self._told}: utterance {key}: {error}") from None
             if feats is None:
                 self.num_errors += 1
                 continue

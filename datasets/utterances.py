@@ -219,10 +219,13 @@ class Utterances:
     def _nothing(self, num_read: int) -> str:
         if not num_read:
             return "no utterance: there are no features at all."
+        hint = "are the keys the same?"
+        if not self.no_targets:
+            hint = "the warnings tell why."
         return (
             f"no utterance with both features and targets: {num_read} with features "
             f"read, {self.no_targets} without targets, {self.other_errors} with other "
-            "errors; are the keys the same?"
+            f"errors; {hint}"
         )
 
 

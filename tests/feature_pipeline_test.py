@@ -145,3 +145,18 @@ def test_no_features(tmp_path):
     (tmp_path / "x").touch()
     with pytest.raises(InputError, match="no features"):
         _ = FeaturePipeline(f"ark:{tmp_path}/x").dim
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"cmvn": "narrow"}, "scp:feats.scp: utterance a1: cmvn statistics"),
+        ({"cmvn": "ark:none"}, "scp:feats.scp: no features that can be used"),
+    ],
+)
+def test_errors_of_a_copy_name_what_was_copied(corpus, words, told):
+    tables.write_object("narrow", np.ones((2, 4)))
+    open("none", "w").close()
+    pipeline = FeaturePipeline("scp:feats.scp", "--norm-means=true", **words)
+    with pytest.raises(InputError, match=told):
+        pipeline.copied("copy", "train").dim  # noqa: B018

@@ -227,6 +227,12 @@ def spoilt(value):
             {},
             "2 with features read, 1 without targets, 1 with other errors; are the",
         ),
+        (
+            {"a": feats(2), "b": feats(9)},
+            {"a": [0] * 9, "b": [0]},
+            {},
+            "0 without targets, 2 with other errors; the warnings tell why",
+        ),
         ({}, {"a": [0]}, {}, "no features at all"),
         ({"a": feats(2)}, {"a": [0, 0]}, {"length_tolerance": 0}, "at least 1"),
     ],
