@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.joined_features import SEPARATOR
 from seqzoo.datasets.paste_post import paste_post
@@ -65,6 +67,16 @@ class PastedTargets(JoinedTables):
     def __getitem__(self, key: str) -> Posterior:
         post = super().__getitem__(key)
         name = key.partition(SEPARATOR)[0]
+        dim = self._dims[name]
+        wrong = (post.indices < 0) | (post.indices >= dim)
+        if wrong.any():
+            place = int(wrong.argmax())
+            frame = int(np.searchsorted(post.offsets, place, side="right")) - 1
+            raise InputError(
+                f"utterance {key}, frame {frame}: the target's index is "
+                f"{post.indices[place]}, but those of {name} are 0 to {dim - 1}, {dim} "
+                "in all."
+            )
         try:
             return paste_post(
                 [post if name == other else None for other in self._dims],

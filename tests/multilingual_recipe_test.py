@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -77,6 +78,97 @@ def test_one_language_of_it(folder, multilingual, capsys):
     log = pathlib.Path(multilingual, "log", "iter3.cv.log").read_text()
     accuracy = told[told.index("FRAME_ACCURACY") :].splitlines()[0]
     assert accuracy in log
+
+
+def _spoiled(folder, tmp_path, part, change):
+    """Sets of which the `part` of `nl` has other labels."""
+    for name in ("de_train", "de_cv", "nl_train", "nl_cv"):
+        shutil.copytree(folder / name, tmp_path / name)
+    labels = list(tables.read(f"scp:{folder}/{part}/ali.scp", "int32_vector"))
+    path = tmp_path / part
+    with tables.Writer(f"ark,scp:{path}/ali.ark,{path}/ali.scp", "int32_vector") as out:
+        for key, values in map(change, labels):
+            out.write(key, values)
+
+
+def _other_key(entry):
+    return f"other-{entry[0]}", entry[1]
+
+
+def _seven(entry):
+    values = entry[1].copy()
+    values[4] = 7
+    return entry[0], values
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "told"),
+    [
+        ("nl_train", _other_key, "nl: no training utterance with both features and"),
+        ("nl_cv", _other_key, "nl: no held-out utterance with both features and"),
+        (
+            "nl_cv",
+            _seven,
+            "utterance nl/u00, frame 4: the target's index is 7, but those of nl are 0 "
+            "to 2, 3 in all.",
+        ),
+    ],
+)
+def test_each_language_has_targets_that_fit(
+    folder, tmp_path, capsys, part, change, told
+):
+    _spoiled(folder, tmp_path, part, change)
+    sets = [f"{tmp_path}/{{}}_train", f"{tmp_path}/{{}}_cv"]
+    words = [*sets, "-", *sets, f"{tmp_path}/run", *SMALL, "--languages=de,nl"]
+    assert main.main(["train", "acoustic/multilingual", *words]) == 1
+    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert not os.path.exists(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "de,nl --init=multi --replace_output=3",
+            "--replace_output puts one softmax in place of all; train acoustic/dnn",
+        ),
+        (
+            "nl,de --init=multi",
+            "multi: has blocks of de,nl, but languages are nl,de; give --languages=de,",
+        ),
+        (
+            "de,nl --labels=scp:{}_train/ali.scp",
+            "add --set block_dims=N,N,...",
+        ),
+    ],
+)
+def test_what_does_not_fit_several_languages(
+    folder, multilingual, monkeypatch, capsys, words, told
+):
+    monkeypatch.chdir(folder)
+    sets = ["{}_train", "{}_cv"]
+    flags = [f for f in SMALL if not f.startswith(("--hid", "--splice"))]
+    words = [*sets, "-", *sets, "none", *flags, *f"--languages={words}".split()]
+    assert main.main(["train", "acoustic/multilingual", *words]) == 1
+    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert not os.path.exists("none")
+
+
+def test_names_of_labels_or_tables_without_a_place_for_the_language(
+    folder, monkeypatch, capsys
+):
+    monkeypatch.chdir(folder)
+    sets = ["{}_train", "{}_cv", "-", "{}_train"]
+    data = ["--feats=scp:{}_train/feats.scp", "--cv_feats=scp:nl_cv/feats.scp"]
+    for words, name in (
+        ([*sets, "nl_cv", "none"], "nl_cv"),
+        ([*data, "--run_dir=none"], "scp:nl_cv/feats.scp"),
+    ):
+        words = [*words, *SMALL, "--languages=de,nl"]
+        assert main.main(["train", "acoustic/multilingual", *words]) == 1
+        told = capsys.readouterr().err.splitlines()[-1]
+        assert f"{name}: of several languages; write {{}} where" in told
+        assert not os.path.exists("none")
 
 
 def test_names_of_data_without_a_place_for_the_language(folder, capsys):

@@ -36,6 +36,10 @@ class MultilingualConfig(DnnConfig):
                 raise ValueError(
                     f"{name} has {len(values)} values, but there are {count} languages."
                 )
+        if self.task_weights and not any(weight > 0 for weight in self.task_weights):
+            raise ValueError(
+                f"task_weights are {self.task_weights}; one at least is above 0."
+            )
         if min(self.widths) < 1:
             raise ValueError(f"block_dims are {self.block_dims}; at least 1 is taken.")
         if self.pdfs not in (0, sum(self.widths)):
