@@ -54,7 +54,8 @@ FLAGS = [f for f in small_runs.SMALL if not f.startswith(("--hid", "--splice"))]
 
 def tune(*words, data=None, targets=3, model="acoustic/dnn", run="run"):
     data = data or tables_of("set")
-    words = [*FLAGS, "--max_iters=1", f"--num_tgt={targets}", *data, *words]
+    flags = [f for f in FLAGS if model == "acoustic/dnn" or "minibatch_size" not in f]
+    words = [*flags, "--max_iters=1", f"--num_tgt={targets}", *data, *words]
     return main.main(["train", model, f"--run_dir={run}", *words])
 
 

@@ -38,6 +38,11 @@ class BottleneckConfig(DnnConfig):
     traps_dct_basis: int = 6
     """Cosines for each feature dimension in front of the first network."""
 
+    def __post_init__(self) -> None:
+        for name in ("first_bn_dim", "bn_dim"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; 1 is the least.")
+
     def first(self) -> "BottleneckConfig":
         """The first network's configuration."""
         return dataclasses.replace(self, bn_dim=self.first_bn_dim)

@@ -1,7 +1,7 @@
 """Reads a command's words into its flags."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import absl.flags
 
@@ -9,7 +9,10 @@ from seqzoo.datasets.errors import InputError
 
 
 def parse(
-    words: Sequence[str], flags: absl.flags.FlagValues, name: str = "seqzoo COMMAND"
+    words: Sequence[str],
+    flags: absl.flags.FlagValues,
+    name: str = "seqzoo COMMAND",
+    settings: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> list[str]:
     """Sets `flags` and returns the words that are none.
 
@@ -21,6 +24,8 @@ def parse(
         words: what follows the command.
         flags: the flags known.
         name: the command, for the hint where to look.
+        settings: of `words` the names that `--set` takes; it is told of them where
+            one is given as a flag.
 
     Raises:
         InputError: an unknown flag, with the nearest one known; a value that is
@@ -37,6 +42,8 @@ def parse(
             args.append(word)
             continue
         given, equals, value = word.lstrip("-").partition("=")
+        if settings is not None and given.replace("-", "_") not in flags:
+            _check_setting(given, value if equals else "...", settings(words))
         flag, negated = _find(given, flags, name)
         if negated:
             if equals:
@@ -74,6 +81,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def _is_flag(word: str) -> bool:
     """Not `-`, which is standard input or output, and not -5, a number."""
     return word.startswith("-") and word.lstrip("-")[:1].isalpha()
+
+
+def _check_setting(given: str, value: str, settings: Iterable[str]) -> None:
+    setting = given.replace("-", "_")
+    if setting in settings:
+        raise InputError(
+            f"--{given} is a setting of the model and not a flag; did you mean --set "
+            f"{setting}={value}?"
+        )
 
 
 def _find(

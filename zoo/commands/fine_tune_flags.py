@@ -7,6 +7,19 @@ import absl.flags
 from seqzoo.datasets.errors import InputError
 
 _OF_NEW_NETWORKS = ("hid_layers", "hid_dim", "bn_dim", "proto_opts", "cnn_proto_opts")
+_OF_ANY_NETWORK = (
+    "seed",
+    "kaldi_draws",
+    "pdfs",
+    "feature_dim",
+    "offsets",
+    "delta_order",
+    "languages",
+    "block_dims",
+    "task_weights",
+)
+"""Settings that say something of a trained network too, or of what is around it."""
+
 _OF_NEW_TRANSFORMS = ("splice", "target_delay", "feat_type", "transf", "feats_std")
 
 
@@ -56,6 +69,12 @@ def check(model: str, flags: absl.flags.FlagValues) -> None:
             raise InputError(
                 f"--{name} is for a new network, but --init={flags.init} goes on from "
                 "one; leave one of them out."
+            )
+    for setting in flags.set:
+        if setting.partition("=")[0].strip() not in _OF_ANY_NETWORK:
+            raise InputError(
+                f"--set {setting} is for a new network, but --init={flags.init} goes "
+                "on from one; leave one of them out."
             )
     taken = os.path.join(flags.init, "final.feature_transform")
     if flags.feature_transform is None and os.path.exists(taken):

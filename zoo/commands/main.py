@@ -26,8 +26,9 @@ COMMANDS = {
     "data": "lists the bundled corpora, or copies one",
 }
 """What each command does. The command NAME is the module `NAME_command` beside this
-one: its `USAGE` text, `define(flag_values)` and `run(args, flags)`. It is imported
-when it is run, and imports TensorFlow only when it needs that."""
+one: its `USAGE` text, `define(flag_values)` and `run(args, flags)`; maybe also
+`settings(words)`, the names that its `--set` takes. It is imported when it is run, and
+imports TensorFlow only when it needs that."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +78,8 @@ def _run(name: str, words: Sequence[str]) -> int:
     show_traceback = "--traceback" in words
     try:
         module, flags = load(name)
-        args = command_line.parse(words, flags, full_name)
+        settings = getattr(module, "settings", None)
+        args = command_line.parse(words, flags, full_name, settings)
         if flags.help:
             return _print(help_page.page(module.USAGE, flags))
         show_traceback = flags.traceback

@@ -4,15 +4,22 @@ import dataclasses
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.commands import command_line, common, fine_tune_flags, pretrain
+from seqzoo.zoo.commands import (
+    command_line,
+    common,
+    fine_tune_flags,
+    flag_scope,
+    pretrain,
+)
 from seqzoo.zoo.commands.train_flags import NETWORK_TYPES, define
 
-__all__ = ["USAGE", "define", "run"]
+__all__ = ["USAGE", "define", "run", "settings"]
 
 USAGE = """
 seqzoo train MODEL [DATA_TRAIN DATA_DEV LANG ALI_TRAIN ALI_DEV EXP]
@@ -41,6 +48,14 @@ _SETTINGS = ("languages", "bn_dim", "feat_type", "traps_dct_basis", "cnn_proto_o
 """Flags that are settings of some models, under the same name."""
 
 
+def settings(words: Sequence[str]) -> list[str]:
+    """The settings of the model that a command line names; none if it names none."""
+    from seqzoo.zoo import registry
+
+    model = next((word for word in words if word in registry.MODELS), None)
+    return [name for name, *_ in registry.settings(model)] if model else []
+
+
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Trains."""
     if args[:1] == [pretrain.MODEL]:
@@ -56,6 +71,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     from seqzoo.zoo.training import objective as objectives
 
     model = _model(args[0], flags)
+    flag_scope.check_model(model, flags)
     fine_tune_flags.check(model, flags)
     overrides = _overrides(model, flags)
     config = registry.config(model, overrides)
@@ -155,6 +171,7 @@ def _set_defaults(config: Any, tool: str, flags: absl.flags.FlagValues) -> None:
     training = getattr(config, "training", {})
     tool = tool or next(iter(training), train_tools.FRAMES)
     train_tools.check(tool)
+    flag_scope.check_tool(tool, flag_scope.given(flags))
     flags["train_tool"].value = tool
     for name, value in {**train_tools.TOOLS[tool], **training.get(tool, {})}.items():
         if flags[name].using_default_value:

@@ -79,12 +79,18 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         "train.sh's name of MODEL",
         flag_values=flag_values,
     )
-    number("splice", None, "frames of context on each side; 5 by default, 0 for LSTMs")
+    number(
+        "splice",
+        None,
+        "frames of context on each side; 5 by default, 0 for LSTMs",
+        lower_bound=0,
+    )
     number(
         "target_delay",
         None,
         "frames that the network sees before it tells the first; 5 in acoustic/lstm "
         "by default, 0 elsewhere and with --splice",
+        lower_bound=0,
     )
     number("traps_dct_basis", 11, "feat_type traps: cosines for each dimension")
     text("transf", None, "feat_type transf: the matrix; ALI_TRAIN/final.mat by default")
