@@ -243,12 +243,31 @@ def not_one(work):
         ),
         (None, "--prior_scale=x run ark:feats.ark", "--prior_scale=x: "),
         (None, "--aply_log run ark:feats.ark", "did you mean --apply_log"),
-        (prototype, "proto ark:feats.ark", "proto: this is a prototype"),
+        (
+            prototype,
+            "proto ark:feats.ark",
+            "proto: this is a prototype; .* --input-format=proto`",
+        ),
         (unfinished, "new ark:feats.ark", "new: a folder without final.nnet"),
         (
             None,
             "--feature_transform=run/final.nnet run ark:feats.ark",
             "run/final.nnet: puts out 3 .* run/final.nnet takes 6",
+        ),
+        (
+            None,
+            "--remove_last_components=9 run ark:feats.ark",
+            "run/final.nnet: 9 components cannot be removed of",
+        ),
+        (
+            None,
+            "--block=en run ark:feats.ark",
+            "run/final.nnet: ends in <Softmax>; only of <BlockSoftmax>",
+        ),
+        (
+            saved_model,
+            "--block=en models ark:feats.ark",
+            "models: a SavedModel is used as it is; give --block and --remove_last_com",
         ),
         (None, "--cmvn_opts= run ark:feats.ark", "give --cmvn"),
         (saved_model, "--no_softmax models ark:feats.ark", "keeps its softmax"),

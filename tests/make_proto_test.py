@@ -163,7 +163,7 @@ def test_pitch_goes_around_the_convolutions(tmp_path):
     [
         (107, {}, "feat_dim: 107 is not a whole number of frames with deltas of 9"),
         (99, {}, "patches after a pool: 5 is not a whole number of steps of 3"),
-        (27, {}, "frequencies after the first patch: -1 is not a whole number"),
+        (27, {}, "frequencies after the first patch: 1 are missing"),
         (108, {"pool_type": "Min"}, "pool_type is 'Min'; Max and Average are taken"),
         (108, {"patch_step1": 0}, "patch_step1 is 0; 1 is the least"),
         (108, {"num_filter1": 1}, "did you mean num_filters1?"),

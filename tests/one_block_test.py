@@ -33,9 +33,9 @@ def test_blocks_by_name_and_number():
     assert one_block.number("es", ["en", "es"], 2) == 2
     assert one_block.number("1", ["en", "es"], 2) == 1
     assert one_block.number("2", [], 2) == 2
-    with pytest.raises(InputError, match="block 'fr': the network has en, es"):
+    with pytest.raises(InputError, match="no block 'fr'; en, es are taken"):
         one_block.number("fr", ["en", "es"], 2)
-    with pytest.raises(InputError, match="block '3': the network has 1 to 2"):
+    with pytest.raises(InputError, match="no block '3'; 1 to 2 are taken"):
         one_block.number("3", [], 2)
 
 

@@ -81,8 +81,9 @@ class FrameTraining:
         self._dropout = _rates(options.dropout_schedule)
         if self._dropout and not self._learner.trainer.set_dropout(self._dropout[0]):
             raise InputError(
-                "a dropout_schedule is given, but the network has no <Dropout>; add "
-                "--proto_opts=--with-dropout."
+                f"dropout_schedule is {options.dropout_schedule!r}, but the network "
+                "has no <Dropout>; leave it out, or put <Dropout> into the network: "
+                "by --set dropout_rate of a new DNN, or by --mlp_proto."
             )
         self._loaded = init_name
         self._view = RunView(folder, options.progress_bar)

@@ -7,13 +7,16 @@ from seqzoo.zoo.checkpoints import components
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 
 
-def number(block: str, names: Sequence[str], blocks: int) -> int:
+def number(
+    block: str, names: Sequence[str], blocks: int, name: str = "the network"
+) -> int:
     """Which block is meant, from 1.
 
     Args:
         block: a name or a number.
         names: of the blocks, if they have any.
         blocks: how many there are.
+        name: of the network, for errors.
 
     Raises:
         InputError: neither a name nor a number of one.
@@ -23,7 +26,7 @@ def number(block: str, names: Sequence[str], blocks: int) -> int:
     if block.isdecimal() and 1 <= int(block) <= blocks:
         return int(block)
     taken = ", ".join(names) if names else f"1 to {blocks}"
-    raise InputError(f"block {block!r}: the network has {taken}.")
+    raise InputError(f"{name}: has no block {block!r}; {taken} are taken.")
 
 
 def dims(nnet: Nnet, name: str = "the network") -> list[int]:

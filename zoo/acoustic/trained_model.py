@@ -83,8 +83,8 @@ def read(
     file = path if folder is None else inside(NNET) or inside(KERAS)
     if file is None:
         raise InputError(
-            f"{path}: a folder without {NNET}; give a network's file, the folder "
-            "of a run that ended, or a SavedModel."
+            f"{path}: a folder without {NNET}; give a network's file or the folder "
+            "of a run that ended."
         )
     front = None
     if folder is not None and file == inside(KERAS):
@@ -101,11 +101,11 @@ def read(
     if block is not None:
         names = (text(LANGUAGES) or "").split()
         widths = one_block.dims(nnet, file)
-        number = one_block.number(block, names, len(widths))
+        number = one_block.number(block, names, len(widths), path)
         nnet = one_block.select(nnet, number)
         counts = inside(counts_of(names[number - 1])) if names else None
     if remove_last_components:
-        nnet = nnet_edit.remove_last_components(nnet, remove_last_components)
+        nnet = _without_last(nnet, remove_last_components, file)
         counts = None
     return TrainedModel(
         nnet=nnet,
@@ -114,6 +114,13 @@ def read(
         delta_opts=text(DELTA_OPTS),
         class_frame_counts=counts,
     )
+
+
+def _without_last(nnet: Nnet, count: int, name: str) -> Nnet:
+    try:
+        return nnet_edit.remove_last_components(nnet, count)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def write(

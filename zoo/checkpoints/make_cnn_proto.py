@@ -137,12 +137,23 @@ class _Shape:
 
     def _whole(self, total: int, part: int, what: str, parts: str) -> int:
         count, rest = divmod(total, part)
-        if rest or total < 0:
+        if total < 0:
+            raise InputError(
+                f"prototype: {what}: {-total} are missing for a single one; "
+                f"{self._hint()}"
+            )
+        if rest:
             raise InputError(
                 f"prototype: {what}: {total} is not a whole number of {parts} of "
-                f"{part}; check feat_dim {self.feat_dim} and the options."
+                f"{part}; {self._hint()}"
             )
         return count
+
+    def _hint(self) -> str:
+        return (
+            f"check feat_dim {self.feat_dim}, delta_order {self.options.delta_order}, "
+            "the patches and the pools."
+        )
 
     def convolutions(self) -> list[str]:
         o = self.options

@@ -24,7 +24,8 @@ _OTHERS = {
     "<nnet2>": "this is a Kaldi nnet2 network; nnet1 ones are taken",
     "<transitionmodel>": "this is an acoustic model (.mdl) of GMMs, nnet2 or nnet3; "
     "nnet1 networks are taken",
-    "<nnetproto>": "this is a prototype; make a network of it first",
+    "<nnetproto>": "this is a prototype; make a network of it with "
+    "`seqzoo copy --input-format=proto`",
 }
 
 

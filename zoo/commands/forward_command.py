@@ -89,7 +89,8 @@ def _model(
             raise InputError(f"{path}: a SavedModel has its feature transform in it.")
         if flags.block or flags.remove_last_components:
             raise InputError(
-                f"{path}: a SavedModel is used as it is; choose the part to export."
+                f"{path}: a SavedModel is used as it is; give --block and "
+                "--remove_last_components to `seqzoo export`."
             )
         served = saved_model_scores.SavedModelScores(found)
         served.options = _options(served.output_dim, flags)

@@ -133,7 +133,8 @@ def _shared_out(
                 if first.softmax:
                     raise InputError(
                         f"loss {number}, {part.loss} over {part.dim} outputs, ends "
-                        f"inside a softmax over {first.dim}; whole ones are taken."
+                        f"inside a softmax over {first.dim}; the network's are over "
+                        f"{_told(ranges)}, give losses over whole ones."
                     )
                 left.insert(0, first._replace(dim=first.dim - missing))
                 first = first._replace(dim=missing)
@@ -141,11 +142,15 @@ def _shared_out(
             missing -= first.dim
         if part.loss == "xent" and not all(one.softmax for one in share):
             raise InputError(
-                "xent needs a network that ends in <Softmax> or <BlockSoftmax>, not in "
-                f"{name}; or train with objective mse."
+                f"the network ends in {name}, but objective xent needs <Softmax> or "
+                "<BlockSoftmax>; add it, or give --objective_function=mse."
             )
         shares.append(share)
     return shares
+
+
+def _told(ranges: Sequence[_Range]) -> str:
+    return ", ".join(str(one.dim) for one in ranges if one.softmax)
 
 
 def _loss(

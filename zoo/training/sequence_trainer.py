@@ -165,10 +165,10 @@ def _any_size(tensor: tf.Tensor) -> tf.TensorSpec:
 
 
 def _check_carried(net: Sequence[Any]) -> None:
-    for layer in net:
+    for number, layer in enumerate(net, 1):
         if along_time.looks_along_time(layer) and not along_time.is_recurrent(layer):
             raise InputError(
-                f"{layer.name} looks at whole utterances, but multistream training "
-                "gives pieces of them; train with nnet-train-multistream-perutt or "
-                "nnet-train-perutt."
+                f"component {number} {layer.name} looks at whole utterances, but "
+                "nnet-train-multistream gives pieces of them; train with --train_tool="
+                "nnet-train-multistream-perutt or nnet-train-perutt."
             )
