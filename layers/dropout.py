@@ -41,9 +41,13 @@ class Dropout(keras.layers.Dropout):
     def call(self, inputs, training=False):
         if not training:
             return inputs
-        return tf.nn.experimental.stateless_dropout(
-            inputs,
-            rate=tf.cast(self._present, inputs.dtype),
+        # Drawn in float32: uniform bfloat16 numbers are multiples of 1/128, and two of
+        # those are below 0.01.
+        full = inputs.dtype == tf.float32
+        kept = tf.nn.experimental.stateless_dropout(
+            inputs if full else tf.ones(tf.shape(inputs)),
+            rate=self._present.read_value(),
             seed=tf.cast(self.seed_generator.next(), tf.int32),
             noise_shape=self.noise_shape,
         )
+        return kept if full else inputs * tf.cast(kept, inputs.dtype)

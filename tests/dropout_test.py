@@ -43,6 +43,16 @@ def test_the_rate_changes_without_a_trace():
     assert traces == 1
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_drops_no_more(dtype):
+    rate = 0.01
+    ones = tf.ones([500, 400], dtype)
+    dropped = Dropout(rate, seed=1, dtype=dtype)(ones, training=True)
+    dropped = tf.cast(dropped, "float32").numpy()
+    assert (dropped == 0).mean() == pytest.approx(rate, rel=0.1)
+    assert dropped.max() == pytest.approx(1 / (1 - rate), rel=0.01)
+
+
 def test_the_gradient_goes_where_the_inputs_went():
     layer = Dropout(0.5, seed=1)
     x = tf.constant(ONES)
