@@ -1,0 +1,235 @@
+"""The vocabulary of a language model: words, their ids, and how often they come."""
+
+import dataclasses
+import functools
+import heapq
+import itertools
+import operator
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from seqzoo.datasets.errors import InputError
+
+UNKNOWN, START, END = "<UNK>", "<S>", "</S>"
+SPECIAL = (UNKNOWN, START, END)
+MOST_TYPES = 1 << 21
+"""So many different words are counted in memory (about 400 MB); more go to disk."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Vocabulary:
+    """Words and their counts in the training text.
+
+    The word of id `i` is `words[i - 1]`: ids begin with 1, as in Torch, and 0 stands
+    between sentences. `<UNK>`, `<S>` and `</S>` are among the words.
+
+    Attributes:
+        words: each once.
+        counts: `(words,)` int64; their sum is the size of the training text,
+            both marks of every sentence included.
+    """
+
+    words: Sequence[str]
+    counts: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @functools.cached_property
+    def ids(self) -> dict[str, int]:
+        """Word -> id."""
+        return dict(zip(self.words, itertools.count(1)))
+
+    @property
+    def unknown(self) -> int:
+        """The id of `<UNK>`."""
+        return self.ids[UNKNOWN]
+
+    @property
+    def start(self) -> int:
+        """The id of `<S>`."""
+        return self.ids[START]
+
+    @property
+    def end(self) -> int:
+        """The id of `</S>`."""
+        return self.ids[END]
+
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """The ids of words; that of `<UNK>` for one that is not there."""
+        return list(map(self.ids.get, words, itertools.repeat(self.unknown)))
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words of ids."""
+        return [self.words[i - 1] for i in ids]
+
+    def save(self, path: str) -> None:
+        """Writes `word count` lines; the word of id `i` is on line `i`."""
+        lines = map("{} {}\n".format, self.words, self.counts.tolist())
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+
+    @classmethod
+    def load(cls, path: str) -> "Vocabulary":
+        """Reads what `save` wrote.
+
+        Raises:
+            InputError: for a line that is no word with a count, a word that comes
+                twice, or one of `<UNK>`, `<S>`, `</S>` missing.
+        """
+        try:
+            with open(path, "rb") as file:
+                text = file.read().decode("utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: cannot read it: {error.strerror}.") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: byte {error.start} is not UTF-8.") from None
+        words, counts = [], []
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            word, space, count = line.rpartition(" ")
+            if not word or not space or not count.isdecimal():
+                raise InputError(
+                    f"{path}:{number}: {line[:40]!r} is not a word and its count."
+                )
+            words.append(word)
+            counts.append(int(count))
+        return cls(words, np.array(counts, np.int64)).checked(path)
+
+    def checked(self, where: str) -> "Vocabulary":
+        """Itself, if each word is there once and the three special ones are.
+
+        Raises:
+            InputError: if not; `where` begins it.
+        """
+        if len(self.ids) != len(self.words):
+            again = next(w for i, w in enumerate(self.words, 1) if self.ids[w] != i)
+            raise InputError(f"{where}: the word {again!r} is there twice.")
+        for word in SPECIAL:
+            if word not in self.ids:
+                raise InputError(
+                    f"{where}: there is no word {word}; all of "
+                    f"{' '.join(SPECIAL)} are needed."
+                )
+        return self
+
+    def check_same(self, other: "Vocabulary", ours: str, others: str) -> None:
+        """Raises an error unless the other one gives every word the same id.
+
+        Args:
+            other: to compare with.
+            ours: names this one in the error, say "data/cache".
+            others: names the other one, say "exp/lm".
+
+        Raises:
+            InputError: names the first id whose words differ.
+        """
+        if self.words == other.words:
+            return
+        pairs = enumerate(zip(self.words, other.words, strict=False), 1)
+        differs = next(((i, a, b) for i, (a, b) in pairs if a != b), None)
+        sizes = f"{len(self)} words there, {len(other)} in {others}"
+        if differs:
+            number, ours_there, others_there = differs
+            sizes += f"; id {number} is {ours_there!r} and {others_there!r}"
+        raise InputError(
+            f"{ours}: its vocabulary is not that of {others} ({sizes}); make the "
+            f"data with the vocabulary of {others}."
+        )
+
+
+def make(
+    counted: Iterable[tuple[bytes, int]], sentences: Callable[[], int], min_count: int
+) -> Vocabulary:
+    """The vocabulary of a text.
+
+    Words that come at least `min_count` times get the first ids, by how often they
+    come; of words that come equally often, the one whose UTF-8 bytes are less is
+    first. The last three ids are `<UNK>`, `<S>`, `</S>`, as in Torch's set. `<UNK>`
+    takes the counts of all other words, and of words `<UNK>` in the text.
+
+    Args:
+        counted: words and their counts; a word comes once.
+        sentences: tells, when all are counted, how many there are: each has one `<S>`
+            and one `</S>`.
+        min_count: 3 in the benchmark.
+    """
+    kept, unknown = [], 0
+    special = {word.encode() for word in SPECIAL}
+    for word, count in counted:
+        if count >= min_count and word not in special:
+            kept.append((-count, word))
+        else:
+            unknown += count
+    kept.sort()
+    words = [word.decode("utf-8") for _, word in kept]
+    counts = [-count for count, _ in kept]
+    counts += [unknown, sentences(), sentences()]
+    return Vocabulary([*words, *SPECIAL], np.array(counts, np.int64))
+
+
+def recount(
+    given: Vocabulary,
+    counted: Iterable[tuple[bytes, int]],
+    sentences: Callable[[], int],
+) -> Vocabulary:
+    """A vocabulary with the counts of another text; arguments as in `make`.
+
+    A word of count 0 can come of it.
+    """
+    counts = np.zeros(len(given), np.int64)
+    unknown = given.unknown
+    for word, count in counted:
+        counts[given.ids.get(word.decode("utf-8"), unknown) - 1] += count
+    for mark in (given.start, given.end):
+        counts[mark - 1] = sentences()
+    return Vocabulary(given.words, counts)
+
+
+def total(
+    pieces: Iterable[tuple[Sequence[bytes], Sequence[int]]],
+    folder: str,
+    most_types: int = MOST_TYPES,
+) -> Iterator[tuple[bytes, int]]:
+    """Adds up the counts of pieces, with no more than so many words in memory.
+
+    Args:
+        pieces: words, each once in a piece, and their counts.
+        folder: for temporary files, where there are too many different words.
+        most_types: words to hold at a time; one piece's words come on top.
+
+    Yields:
+        Each word and its count in all pieces, in no special order.
+    """
+    with tempfile.TemporaryDirectory(prefix="counts-", dir=folder) as scratch:
+        runs: list[str] = []
+        held: dict[bytes, int] = {}
+        for words, counts in pieces:
+            before = map(held.get, words, itertools.repeat(0))
+            held.update(zip(words, map(operator.add, before, counts), strict=True))
+            if len(held) > most_types:
+                runs.append(os.path.join(scratch, str(len(runs))))
+                _write_run(held, runs[-1])
+                held = {}
+        if not runs:
+            yield from held.items()
+            return
+        sources = [_read_run(path) for path in runs] + [iter(sorted(held.items()))]
+        merged = heapq.merge(*sources, key=operator.itemgetter(0))
+        for word, same in itertools.groupby(merged, key=operator.itemgetter(0)):
+            yield word, sum(count for _, count in same)
+
+
+def _write_run(held: dict[bytes, int], path: str) -> None:
+    with open(path, "wb") as file:
+        for word in sorted(held):
+            file.write(b"%b %d\n" % (word, held[word]))
+
+
+def _read_run(path: str) -> Iterator[tuple[bytes, int]]:
+    with open(path, "rb") as file:
+        for line in file:
+            word, _, count = line.rpartition(b" ")
+            yield word, int(count)
