@@ -7,14 +7,12 @@ import itertools
 import json
 import logging
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
-import tqdm
 
 from seqzoo.datasets import files
 from seqzoo.zoo.acoustic import dnn, output_stats
@@ -22,6 +20,7 @@ from seqzoo.zoo.acoustic.dbn_config import DbnConfig
 from seqzoo.zoo.acoustic.dbn_options import DbnRecipe
 from seqzoo.zoo.acoustic.feature_set import FeatureSet
 from seqzoo.zoo.acoustic.frame_training import save_whole
+from seqzoo.zoo.acoustic.run_view import frames_bar
 from seqzoo.zoo.checkpoints import (
     components,
     keras_layers,
@@ -256,22 +255,11 @@ class DbnTraining:
 
     @contextlib.contextmanager
     def _bar(self, number: int, trainer: RbmTrainer, passes: int) -> Iterator[Any]:
-        bar = tqdm.tqdm(
-            total=passes * self.data.frames,
-            desc=f"RBM {number}",
-            unit=" frames",
-            unit_scale=True,
-            leave=False,
-            file=sys.stderr,
-            disable=not self._progress_bar,
-        )
-        with bar:
-
-            def show() -> None:
-                bar.set_postfix_str(f"error {trainer.sums.loss:.4f}", refresh=False)
-                bar.update(trainer.frames - bar.n)
-
-            yield show
+        """A bar over all passes, and what is called to move it."""
+        total = passes * self.data.frames
+        with frames_bar(f"RBM {number}", total, self._progress_bar) as move:
+            sums = trainer.sums
+            yield lambda: move(trainer.frames, f"error {sums.loss:.4f}")
 
 
 class _Progress:

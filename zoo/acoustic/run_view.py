@@ -19,6 +19,29 @@ _LOG = logging.getLogger(__name__)
 _PROFILED_CALLS = 5
 
 
+@contextlib.contextmanager
+def frames_bar(
+    name: str, frames: int, shown: bool
+) -> Iterator[Callable[[int, str], None]]:
+    """A progress bar over so many frames, and what moves it: the frames done so far,
+    and a note."""
+    with tqdm.tqdm(
+        total=frames,
+        desc=name,
+        unit=" frames",
+        unit_scale=True,
+        leave=False,
+        file=sys.stderr,
+        disable=not shown,
+    ) as bar:
+
+        def move(done: int, note: str) -> None:
+            bar.set_postfix_str(note, refresh=False)
+            bar.update(done - bar.n)
+
+        yield move
+
+
 class RunView:
     """Of one run.
 
@@ -35,22 +58,8 @@ class RunView:
     @contextlib.contextmanager
     def progress(self, name: str, frames: int) -> Iterator[Callable[[Sums], Any]]:
         """A bar over so many frames, and what moves it."""
-        bar = tqdm.tqdm(
-            total=frames,
-            desc=name,
-            unit=" frames",
-            unit_scale=True,
-            leave=False,
-            file=sys.stderr,
-            disable=not self._progress_bar,
-        )
-        with bar:
-
-            def show(sums: Sums) -> None:
-                bar.set_postfix_str(f"loss {sums.loss:.4f}", refresh=False)
-                bar.update(int(sums.frames) - bar.n)
-
-            yield show
+        with frames_bar(name, frames, self._progress_bar) as move:
+            yield lambda sums: move(int(sums.frames), f"loss {sums.loss:.4f}")
 
     @contextlib.contextmanager
     def profile(self, wanted: bool) -> Iterator[Callable[[], None]]:

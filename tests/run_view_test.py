@@ -1,0 +1,17 @@
+import time
+
+from seqzoo.zoo.acoustic.run_view import frames_bar
+
+
+def test_a_bar_shows_the_frames_done_and_a_note(capsys):
+    with frames_bar("epoch 1", 1000, shown=True) as move:
+        time.sleep(0.15)  # It is drawn ten times a second at most.
+        move(500, "loss 1.25")
+    told = capsys.readouterr().err
+    assert "epoch 1" in told and "500/1.00k" in told and "loss 1.25" in told
+
+
+def test_no_bar_where_none_is_wanted(capsys):
+    with frames_bar("epoch 1", 1000, shown=False) as move:
+        move(250, "loss 1.5")
+    assert capsys.readouterr() == ("", "")
