@@ -2,6 +2,7 @@
 
 from seqzoo.layers.add_shift import AddShift
 from seqzoo.layers.affine import Affine
+from seqzoo.layers.alias_sampler import AliasSampler, AliasTable, alias_table
 from seqzoo.layers.block_softmax import BlockSoftmax, block_softmax, kaldi_block_diff
 from seqzoo.layers.blstm_projected import BlstmProjected
 from seqzoo.layers.component import Component, UpdatableComponent
@@ -13,6 +14,7 @@ from seqzoo.layers.frequency_average_pooling import FrequencyAveragePooling
 from seqzoo.layers.frequency_convolution import FrequencyConvolution
 from seqzoo.layers.frequency_max_pooling import FrequencyMaxPooling
 from seqzoo.layers.frequency_pooling import FrequencyPooling
+from seqzoo.layers.full_softmax import full_softmax_losses, target_log_probs
 from seqzoo.layers.hidden_softmax import HiddenSoftmax
 from seqzoo.layers.kaldi_sgd import KaldiSGD
 from seqzoo.layers.kl_hmm import KlHmm
@@ -21,13 +23,18 @@ from seqzoo.layers.linear import Linear
 from seqzoo.layers.lstm_projected import LstmProjected
 from seqzoo.layers.multi_basis import MultiBasis
 from seqzoo.layers.multitask_loss import Task, multitask
+from seqzoo.layers.nce import NCE
 from seqzoo.layers.nested import Nested
+from seqzoo.layers.output_table import FullSoftmax, given_losses, sum_of_step_means
 from seqzoo.layers.parallel import Parallel
 from seqzoo.layers.parametric_relu import ParametricRelu
 from seqzoo.layers.rbm import Rbm
 from seqzoo.layers.recurrent import Recurrent
 from seqzoo.layers.rescale import Rescale
 from seqzoo.layers.row_matmul import row_matmul
+from seqzoo.layers.row_sgd import RowSGD
+from seqzoo.layers.row_table import UniformTable, mark_rows
+from seqzoo.layers.sampled_softmax import SampledSoftmax
 from seqzoo.layers.scaled_gradient import scaled_gradient
 from seqzoo.layers.sentence_averaging import SentenceAveraging
 from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
@@ -39,6 +46,8 @@ from seqzoo.layers.utterance_sum import utterance_sum
 __all__ = [
     "AddShift",
     "Affine",
+    "AliasSampler",
+    "AliasTable",
     "BlockSoftmax",
     "BlstmProjected",
     "Component",
@@ -50,6 +59,7 @@ __all__ = [
     "FrequencyConvolution",
     "FrequencyMaxPooling",
     "FrequencyPooling",
+    "FullSoftmax",
     "HiddenSoftmax",
     "KaldiSGD",
     "KlHmm",
@@ -57,21 +67,29 @@ __all__ = [
     "Linear",
     "LstmProjected",
     "MultiBasis",
+    "NCE",
     "Nested",
     "Parallel",
     "ParametricRelu",
     "Rbm",
     "Recurrent",
     "Rescale",
+    "RowSGD",
+    "SampledSoftmax",
     "SentenceAveraging",
     "SimpleSentenceAveraging",
     "Softmax",
     "Splice",
     "Task",
+    "UniformTable",
     "UpdatableComponent",
     "add_shadow",
+    "alias_table",
     "block_softmax",
+    "full_softmax_losses",
+    "given_losses",
     "kaldi_block_diff",
+    "mark_rows",
     "mse",
     "multitask",
     "refresh_shadow",
@@ -79,6 +97,8 @@ __all__ = [
     "scaled_gradient",
     "source",
     "splice_rows",
+    "sum_of_step_means",
+    "target_log_probs",
     "utterance_sum",
     "xent",
 ]
