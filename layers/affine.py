@@ -50,15 +50,10 @@ class Affine(UpdatableComponent):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"{self.name}: units must be at least 1, not {units}.")
-        for option, value in (
-            ("param_stddev", param_stddev),
-            ("bias_range", bias_range),
-            ("max_norm", max_norm),
-        ):
-            if value < 0:
-                raise ValueError(f"{self.name}: {option} is {value}, below 0.")
+        self.check_least(1, units=units)
+        self.check_least(
+            0, param_stddev=param_stddev, bias_range=bias_range, max_norm=max_norm
+        )
         self.units = units
         self.param_stddev = param_stddev
         self.bias_mean = bias_mean

@@ -18,6 +18,12 @@ class Component(keras.layers.Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
+    def check_least(self, least: int, **options: float) -> None:
+        """ValueError for an option below `least`, by the names that they have."""
+        for option, value in options.items():
+            if value < least:
+                raise ValueError(f"{self.name}: {option} is {value}, below {least}.")
+
 
 class UpdatableComponent(Component):
     """A building block with trainable parameters and their learn-rate coefficients.

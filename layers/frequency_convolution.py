@@ -58,25 +58,17 @@ class FrequencyConvolution(UpdatableComponent):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        for option, size in (
-            ("num_filters", num_filters),
-            ("patch_dim", patch_dim),
-            ("patch_step", patch_step),
-        ):
-            if size < 1:
-                raise ValueError(f"{self.name}: {option} is {size}, below 1.")
+        self.check_least(
+            1, num_filters=num_filters, patch_dim=patch_dim, patch_step=patch_step
+        )
         if patch_dim > patch_stride:
             raise ValueError(
                 f"{self.name}: patch_dim {patch_dim} is more than the {patch_stride} "
                 "frequencies of a frame (patch_stride)."
             )
-        for name, value in (
-            ("param_stddev", param_stddev),
-            ("bias_range", bias_range),
-            ("max_norm", max_norm),
-        ):
-            if value < 0:
-                raise ValueError(f"{self.name}: {name} is {value}, below 0.")
+        self.check_least(
+            0, param_stddev=param_stddev, bias_range=bias_range, max_norm=max_norm
+        )
         self.num_filters = num_filters
         self.patch_dim = patch_dim
         self.patch_step = patch_step

@@ -33,13 +33,9 @@ class FrequencyPooling(Component):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        for option, size in (
-            ("pool_size", pool_size),
-            ("pool_step", pool_step),
-            ("pool_stride", pool_stride),
-        ):
-            if size < 1:
-                raise ValueError(f"{self.name}: {option} is {size}, below 1.")
+        self.check_least(
+            1, pool_size=pool_size, pool_step=pool_step, pool_stride=pool_stride
+        )
         self.pool_size = pool_size
         self.pool_step = pool_step
         self.pool_stride = pool_stride

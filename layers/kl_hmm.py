@@ -33,8 +33,7 @@ class KlHmm(Component):
 
     def __init__(self, num_states: int, **kwargs):
         super().__init__(**kwargs)
-        if num_states < 1:
-            raise ValueError(f"{self.name}: num_states is {num_states}, below 1.")
+        self.check_least(1, num_states=num_states)
         self.num_states = num_states
 
     def build(self, input_shape):

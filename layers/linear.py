@@ -40,10 +40,8 @@ class Linear(UpdatableComponent):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"{self.name}: units must be at least 1, not {units}.")
-        if param_stddev < 0:
-            raise ValueError(f"{self.name}: param_stddev is {param_stddev}, below 0.")
+        self.check_least(1, units=units)
+        self.check_least(0, param_stddev=param_stddev)
         self.units = units
         self.param_stddev = param_stddev
         self.learn_rate_coef = learn_rate_coef

@@ -6,9 +6,8 @@ import keras
 import tensorflow as tf
 
 from seqzoo.layers.component import UpdatableComponent
+from seqzoo.layers.rbm_cd1 import UNITS
 from seqzoo.layers.row_matmul import row_matmul
-
-_TYPES = ("bern", "gauss")
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
@@ -54,23 +53,21 @@ class Rbm(UpdatableComponent):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"{self.name}: units must be at least 1, not {units}.")
+        self.check_least(1, units=units)
         for option, word in (
             ("visible_type", visible_type),
             ("hidden_type", hidden_type),
         ):
-            if word not in _TYPES:
+            if word not in UNITS:
                 raise ValueError(
                     f"{self.name}: {option} is {word!r}; bern and gauss are taken."
                 )
-        for name, width in (
-            ("param_stddev", param_stddev),
-            ("visible_bias_range", visible_bias_range),
-            ("hidden_bias_range", hidden_bias_range),
-        ):
-            if width < 0:
-                raise ValueError(f"{self.name}: {name} is {width}, below 0.")
+        self.check_least(
+            0,
+            param_stddev=param_stddev,
+            visible_bias_range=visible_bias_range,
+            hidden_bias_range=hidden_bias_range,
+        )
         self.units = units
         self.visible_type = visible_type
         self.hidden_type = hidden_type

@@ -40,8 +40,7 @@ class SimpleSentenceAveraging(Component):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if shrinkage < 0:
-            raise ValueError(f"{self.name}: shrinkage is {shrinkage}, below 0.")
+        self.check_least(0, shrinkage=shrinkage)
         self.gradient_boost = gradient_boost
         self.shrinkage = shrinkage
         self.only_summing = only_summing

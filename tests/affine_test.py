@@ -146,7 +146,7 @@ def test_a_shadow_is_what_is_computed_with():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"units": 0}, "units must be at least 1, not 0"),
+        ({"units": 0}, "units is 0, below 1"),
         ({"units": 1, "param_stddev": -0.1}, "param_stddev is -0.1, below 0"),
         ({"units": 1, "bias_range": -1.0}, "bias_range is -1.0, below 0"),
         ({"units": 1, "max_norm": -2.0}, "max_norm is -2.0, below 0"),

@@ -39,7 +39,7 @@ def test_a_coefficient_of_0_freezes():
 
 
 def test_options_out_of_range():
-    with pytest.raises(ValueError, match="units must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="units is 0, below 1"):
         Linear(0)
     with pytest.raises(ValueError, match="param_stddev is -1, below 0"):
         Linear(1, param_stddev=-1)

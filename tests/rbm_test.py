@@ -53,7 +53,7 @@ def test_the_visible_bias_is_none_of_its_trainable_weights():
 def test_words_that_are_no_type():
     with pytest.raises(ValueError, match="visible_type is 'gaussian'; bern and gauss"):
         Rbm(2, "gaussian")
-    with pytest.raises(ValueError, match="units must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="units is 0, below 1"):
         Rbm(0)
     with pytest.raises(ValueError, match="hidden_bias_range is -1, below 0"):
         Rbm(2, hidden_bias_range=-1)
