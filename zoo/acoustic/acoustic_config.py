@@ -1,6 +1,9 @@
 """What the settings of all acoustic models have."""
 
+from collections.abc import Sequence
 from typing import Protocol
+
+from seqzoo.datasets.errors import InputError
 
 
 class AcousticConfig(Protocol):
@@ -32,3 +35,19 @@ class AcousticConfig(Protocol):
 
     def proto(self, input_dim: int | None = None) -> str:
         """The prototype of the network behind the feature transform."""
+
+
+def context(offsets: Sequence[int], told: str) -> int:
+    """Frames of context on each side, where nothing but that can be given.
+
+    Args:
+        offsets: of frames, relative to the target's.
+        told: what takes no others, and what to do.
+
+    Raises:
+        InputError: for offsets that are not symmetric without gaps.
+    """
+    splice = max(offsets, default=0)
+    if list(offsets) != list(range(-splice, splice + 1)):
+        raise InputError(f"offsets are {tuple(offsets)}; {told}")
+    return splice

@@ -2,9 +2,9 @@
 
 import keras
 
-from seqzoo.datasets.errors import InputError
 from seqzoo.zoo import registry
 from seqzoo.zoo.acoustic import dnn, feature_transform
+from seqzoo.zoo.acoustic.acoustic_config import context
 from seqzoo.zoo.acoustic.bottleneck_config import BottleneckConfig
 from seqzoo.zoo.checkpoints import components, keras_layers, nnet_edit, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
@@ -21,7 +21,9 @@ def build(config: BottleneckConfig) -> keras.Model:
     """
     front = dnn.plain_transform(config)
     traps = feature_transform.traps_matrix(
-        config.feature_dim, _context(config), config.traps_dct_basis
+        config.feature_dim,
+        context(config.offsets, "symmetric ones without gaps are taken."),
+        config.traps_dct_basis,
     )
     front = nnet_edit.concat(
         Nnet(front.components[:1]), nnet_edit.transf_to_nnet(traps, learn_rate_coef=0)
@@ -55,12 +57,3 @@ def second_transform(transform: Nnet, first: Nnet, config: BottleneckConfig) -> 
     offsets = list(config.stage_offsets)
     splice = components.Splice(width, width * len(offsets), offsets)
     return nnet_edit.concat(transform, narrow, Nnet([splice]))
-
-
-def _context(config: BottleneckConfig) -> int:
-    splice = max(config.offsets)
-    if config.offsets != tuple(range(-splice, splice + 1)):
-        raise InputError(
-            f"offsets are {config.offsets}; symmetric ones without gaps are taken."
-        )
-    return splice

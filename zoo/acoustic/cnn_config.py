@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from seqzoo.zoo.acoustic.acoustic_config import context
 from seqzoo.zoo.acoustic.dnn_config import DnnConfig
 from seqzoo.zoo.checkpoints import make_cnn_proto, make_proto, proto_options
 
@@ -49,26 +50,13 @@ class CnnConfig(DnnConfig):
     cnn_proto_opts: str = ""
     """More options of make_cnn_proto.py, as one string; they win."""
 
-    @property
-    def splice(self) -> int:
-        """Frames of context on each side.
-
-        Raises:
-            ValueError: for offsets that are not symmetric without gaps.
-        """
-        splice = max(self.offsets)
-        if self.offsets != tuple(range(-splice, splice + 1)):
-            raise ValueError(
-                f"offsets are {self.offsets}; convolutions take symmetric ones without "
-                "gaps."
-            )
-        return splice
-
     def cnn_options(self) -> dict[str, Any]:
         """What `make_cnn_proto` is told besides the features' dimension."""
         names = "delta_order num_filters1 num_filters2 pool_size pool_step pool_type"
         given = {name: getattr(self, name) for name in [*names.split(), "pitch_dim"]}
-        given["splice"] = self.splice
+        given["splice"] = context(
+            self.offsets, "convolutions take symmetric ones without gaps."
+        )
         given["activation_type"] = f"<{self.activation.capitalize()}>"
         script = make_cnn_proto.CnnProtoOptions
         return {**given, **proto_options.parse(self.cnn_proto_opts, script)}

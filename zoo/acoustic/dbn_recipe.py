@@ -11,6 +11,7 @@ from seqzoo.datasets import tables
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo import registry
 from seqzoo.zoo.acoustic import feature_transform, recipe_data
+from seqzoo.zoo.acoustic.acoustic_config import context
 from seqzoo.zoo.acoustic.dbn_config import DbnConfig
 from seqzoo.zoo.acoustic.dbn_options import DbnRecipe
 from seqzoo.zoo.acoustic.dbn_training import DbnTraining
@@ -121,7 +122,11 @@ def _transform(config: DbnConfig, recipe: DbnRecipe, data: FeatureSet) -> Nnet:
     return feature_transform.build(
         recipe.feat_type,
         data.feats,
-        splice=_splice(config),
+        splice=context(
+            config.offsets,
+            "a feature transform is made for symmetric ones without gaps. Give "
+            "--feature_transform=FILE for others.",
+        ),
         traps_dct_basis=recipe.traps_dct_basis,
         transf=_matrix(recipe),
         splice_after_transf=recipe.splice_after_transf,
@@ -135,13 +140,3 @@ def _matrix(recipe: DbnRecipe) -> np.ndarray | None:
     if recipe.transf is None:
         raise InputError("feat_type transf needs a matrix; give --transf=FILE.")
     return tables.read_object(recipe.transf, "matrix")
-
-
-def _splice(config: DbnConfig) -> int:
-    splice = max(config.offsets)
-    if config.offsets != tuple(range(-splice, splice + 1)):
-        raise InputError(
-            f"offsets are {config.offsets}; a feature transform is made for symmetric "
-            "ones without gaps. Give --feature_transform=FILE for others."
-        )
-    return splice

@@ -15,7 +15,7 @@ from seqzoo.zoo.acoustic import (
     fine_tune,
     train_tools,
 )
-from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig
+from seqzoo.zoo.acoustic.acoustic_config import AcousticConfig, context
 from seqzoo.zoo.acoustic.cnn_config import CnnConfig
 from seqzoo.zoo.acoustic.dnn_options import DnnRecipe
 from seqzoo.zoo.acoustic.frame_set import FrameSet
@@ -168,10 +168,8 @@ def _matrix(recipe: DnnRecipe) -> np.ndarray | None:
 
 
 def _splice(config: AcousticConfig) -> int:
-    splice = max(config.offsets)
-    if config.offsets != tuple(range(-splice, splice + 1)):
-        raise InputError(
-            f"offsets are {config.offsets}; feat_type plain alone takes any, the "
-            "others symmetric ones without gaps. Give --feature_transform=FILE."
-        )
-    return splice
+    return context(
+        config.offsets,
+        "feat_type plain alone takes any, the others symmetric ones without gaps. Give "
+        "--feature_transform=FILE.",
+    )
