@@ -21,14 +21,13 @@ TINY = (
     "--set=num_layers=1",
     "--set=lstm_param_range=0.5",
     "--num_streams=3",
-    "--batch_size=10",
     "--learn_rate=0.01",
     "--momentum=0.5",
     "--copy_feats_compress=false",
     "--keep_lr_iters=4",
     "--max_iters=4",
 )
-LSTM = ("acoustic/lstm", "--splice=0", "--set=proj_dim=4", *TINY)
+LSTM = ("acoustic/lstm", "--splice=0", "--set=proj_dim=4", "--batch_size=10", *TINY)
 BLSTM = ("acoustic/blstm", "--set=proj_dim_last=3", *TINY)
 
 
@@ -145,7 +144,7 @@ def test_network_type_is_train_shs_name_of_the_model(sets, capsys):
     ("words", "told"),
     [
         (
-            (*LSTM, "--train_tool=nnet-train-frmshuff"),
+            ("acoustic/lstm", "--set=cell_dim=4", "--train_tool=nnet-train-frmshuff"),
             "component 1 <LstmProjected> looks at frames in their order, but "
             "nnet-train-frmshuff shuffles them; train with --train_tool=",
         ),
