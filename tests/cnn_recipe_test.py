@@ -6,7 +6,10 @@ import pathlib
 import numpy as np
 import pytest
 
+from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.acoustic import cnn_recipe
 from seqzoo.zoo.checkpoints import nnet1
+from seqzoo.zoo.commands import main
 from tests.model_runs import (
     assert_scores,
     forward,
@@ -50,8 +53,38 @@ def test_a_cnn_takes_the_order_of_its_deltas_from_the_features(folder, pitch):
     assert_scores(scores, numpy_scores(path, folder))
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--cnn_proto_opts=--pool-size=4 --pool-step=4", 0.008),
+        ("--cnn_proto_opts=--activation-type=<Tanh>", 1e-5),
+        ("--proto_opts=--activation-type=<Tanh>", 1e-5),
+    ],
+)
+def test_the_learning_rate_of_convolutions_that_do_not_fit_40_energies(
+    tmp_path, monkeypatch, options, expected
+):
+    """23 energies are as well; which there are is known once features are read."""
+    told = []
+
+    def recipe(path, command, overrides, recipe, options, schedule, model):
+        told.append(schedule.learn_rate)
+        raise InputError("enough")
+
+    monkeypatch.setattr(cnn_recipe, "train", recipe)
+    words = ["tr", "cv", "lang", "ali", "ali_cv", str(tmp_path / "run")]
+    assert main.main(["train", "acoustic/cnn", options, *words]) == 1
+    assert told == [expected]
+
+
 def test_a_cnn_takes_the_order_from_beside_a_feature_transform(folder):
     flags = (f"--cnn_proto_opts={CNN}", "--max_iters=1", "--learn_rate=0.02")
     first = run("cnn", folder, "first", "--delta_opts=--delta-order=1", *flags)
     given = f"--feature_transform={first}/final.feature_transform"
     assert losses(run("cnn", folder, "second", given, *flags)) == losses(first)
+
+
+def test_filters_fit_the_features_that_are_there(folder):
+    # They would not fit those of the settings' default dimension.
+    path = run("cnn", folder, "own", f"--cnn_proto_opts={CNN}", "--max_iters=1")
+    assert nnet1.read(f"{path}/final.nnet").components[0].patch_dim == 4

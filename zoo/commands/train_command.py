@@ -55,6 +55,9 @@ def settings(words: Sequence[str]) -> list[str]:
     model = next((word for word in words if word in registry.MODELS), None)
     return [name for name, *_ in registry.settings(model)] if model else []
 
+_PROTO_OPTIONS = ("proto_options", "cnn_options")
+"""Methods of settings that give the options of their prototypes' scripts."""
+
 
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Trains."""
@@ -125,7 +128,9 @@ def _has_tanh(config: Any, flags: absl.flags.FlagValues) -> bool:
         lines = nnet_proto.parse(_text(flags.mlp_proto), flags.mlp_proto)
         return any(line.marker.lower() == "<tanh>" for line in lines)
     else:
-        return "<Tanh>" in config.proto()
+        # Not of its prototype, which may need the dimension of the features.
+        made = [getattr(config, kind, dict)() for kind in _PROTO_OPTIONS]
+        return any(options.get("activation_type") == "<Tanh>" for options in made)
     return any(isinstance(part, components.Tanh) for part in nnet.components)
 
 
