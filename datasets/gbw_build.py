@@ -9,6 +9,7 @@ disk holds the ids twice. Memory holds a piece and its words, the vocabulary, an
 import concurrent.futures
 import contextlib
 import fcntl
+import itertools
 import json
 import logging
 import multiprocessing
@@ -115,14 +116,11 @@ def _told(
 
 def _holds(cache: str, folder: str, told: dict[str, Any]) -> bool:
     """Whether the cache is one of this text; raises if it is no cache at all."""
+    gbw_cache.check_ours(cache)
     if not gbw_cache.is_cache(cache):
-        if os.path.isdir(cache) and not os.listdir(cache):
-            return False
-        raise InputError(
-            f"{cache}: there is something else than a cache; give another folder."
-        )
+        return False
     before = gbw_cache.manifest(cache).get("made_of")
-    if before is None:
+    if not isinstance(before, dict) or before.keys() != told.keys():
         return False
     if any(before[key] != told[key] for key in ("min_count", "words_crc32")):
         return False
@@ -261,7 +259,7 @@ def _write_sets(
 ) -> None:
     """Renumbers the pieces by the vocabulary, one after another."""
     ids_of = {word.encode(): number for word, number in vocabulary.ids.items()}
-    unknown = vocabulary.unknown
+    unknown, marks = vocabulary.unknown, (vocabulary.start, vocabulary.end)
     sets = {}
     total = sum(len(pieces) for files in ranges.values() for pieces in files)
     with _bar("writing ids", total, " pieces", progress) as bar:
@@ -272,10 +270,8 @@ def _write_sets(
                     source["crc32"] = []
                     for where in pieces:
                         piece = Piece.load(_piece_path(work, where))
-                        known = (ids_of.get(word, unknown) for word in piece.words)
-                        table = np.fromiter(
-                            (vocabulary.start, vocabulary.end, *known), np.int32
-                        )
+                        known = map(ids_of.get, piece.words, itertools.repeat(unknown))
+                        table = np.array([*marks, *known], np.int32)
                         out_of_vocabulary += int(piece.counts[table == unknown].sum())
                         starts = np.flatnonzero(piece.ids == gbw_pieces.START)
                         writer.add(table[piece.ids], starts)

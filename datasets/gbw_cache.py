@@ -11,7 +11,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.datasets.sentences import Sentences
 
 _FORMAT = "seqzoo sentences 1"
-_MANIFEST, _VOCABULARY = "manifest.json", "vocabulary.txt"
+_MANIFEST, VOCABULARY = "manifest.json", "vocabulary.txt"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,46 +43,69 @@ class Cache:
     manifest: Mapping[str, Any]
 
 
-def write(cache: str, vocabulary: Vocabulary, sets: Mapping[str, Sentences]) -> Cache:
-    """Makes a cache of sentences that are numbers already, as those of a Torch set.
+def write(
+    cache: str,
+    vocabulary: Vocabulary,
+    sets: Mapping[str, Iterable[Sentences]],
+    made_of: Any = None,
+) -> Cache:
+    """Makes a cache of sentences that are numbers already.
 
     Args:
-        cache: the folder to make; it must not be there.
+        cache: the folder to make; a cache that is there is replaced.
         vocabulary: the words of the ids.
-        sets: "train", "valid" and mostly "test".
+        sets: "train", "valid" and mostly "test" -> the parts of the set, in order.
+        made_of: what the manifest tells of the sources.
 
     Raises:
-        InputError: if the folder is there, or an id is not in the vocabulary.
+        InputError: if something else is there, a set is empty, or an id is not in the
+            vocabulary.
     """
     if os.path.lexists(cache):
-        raise InputError(f"{cache}: is there already; remove it, or give another name.")
-    for name, sentences in sets.items():
-        ids = sentences.ids
-        if not len(ids):
-            raise InputError(f"{cache}: there is no sentence for the set {name}.")
-        low, high = int(ids.min()), int(ids.max())
-        if low < 1 or high > len(vocabulary):
-            raise InputError(
-                f"{cache}: ids {low} to {high} in the set {name}, but the vocabulary "
-                f"has 1 to {len(vocabulary)}; they do not belong together."
-            )
+        check_ours(cache)
     work = f"{cache}.partial"
-    shutil.rmtree(work, ignore_errors=True)
     try:
+        shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         with made(work, cache) as folder:
             entries = {}
-            for name, sentences in sets.items():
+            for name, parts in sets.items():
                 with Writer(folder, name) as writer:
-                    writer.add(sentences.ids, sentences.starts[:-1])
-                entries[name] = {**writer.entry(), "skipped": sentences.skipped}
-            finish(folder, vocabulary, {"sets": entries})
+                    skipped = 0
+                    for part in parts:
+                        _check_ids(cache, name, part.ids, vocabulary)
+                        writer.add(part.ids, part.starts[:-1])
+                        skipped += part.skipped
+                entries[name] = {**writer.entry(), "skipped": skipped}
+                if not entries[name]["ids"]:
+                    raise InputError(f"{cache}: no sentence for the set {name}.")
+            finish(folder, vocabulary, {"sets": entries, "made_of": made_of})
         shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise InputError(
             f"{cache}: cannot make it: {error.strerror or error}."
         ) from None
     return load(cache)
+
+
+def _check_ids(cache: str, name: str, ids: np.ndarray, vocabulary: Vocabulary) -> None:
+    if not len(ids):
+        return
+    low, high = int(ids.min()), int(ids.max())
+    if low < 1 or high > len(vocabulary):
+        raise InputError(
+            f"{cache}: ids {low} to {high} in the set {name}, but the vocabulary has "
+            f"1 to {len(vocabulary)}; they do not belong together."
+        )
+
+
+def check_ours(folder: str) -> None:
+    """Raises an InputError if the folder holds something else than a cache."""
+    if is_cache(folder) or (os.path.isdir(folder) and not os.listdir(folder)):
+        return
+    raise InputError(
+        f"{folder}: there is something else than a cache; give another folder."
+    )
 
 
 def is_cache(folder: str) -> bool:
@@ -122,7 +145,7 @@ def load(folder: str, verify: bool = False) -> Cache:
             )
         if verify and _file_crc32(path) != entry["crc32"]:
             raise InputError(f"{path}: was changed; remove {folder} and make it again.")
-    vocabulary = Vocabulary.load(os.path.join(folder, _VOCABULARY))
+    vocabulary = Vocabulary.load(os.path.join(folder, VOCABULARY))
     sets = {
         name: Sentences(
             np.memmap(os.path.join(folder, f"{name}.ids"), "<i4", "r"),
@@ -178,7 +201,7 @@ class Writer:
 
 
 def finish(folder: str, vocabulary: Vocabulary, about: dict[str, Any]) -> None:
-    vocabulary.save(os.path.join(folder, _VOCABULARY))
+    vocabulary.save(os.path.join(folder, VOCABULARY))
     files = {
         name: {
             "bytes": os.path.getsize(os.path.join(folder, name)),

@@ -156,18 +156,19 @@ def make(
             and one `</S>`.
         min_count: 3 in the benchmark.
     """
-    kept, unknown = [], 0
+    kept, unknown = {}, 0
     special = {word.encode() for word in SPECIAL}
     for word, count in counted:
         if count >= min_count and word not in special:
-            kept.append((-count, word))
+            kept[word] = count
         else:
             unknown += count
-    kept.sort()
-    words = [word.decode("utf-8") for _, word in kept]
-    counts = [-count for count, _ in kept]
-    counts += [unknown, sentences(), sentences()]
-    return Vocabulary([*words, *SPECIAL], np.array(counts, np.int64))
+    words = sorted(kept)
+    counts = np.array([kept[word] for word in words], np.int64)
+    order = np.argsort(-counts, kind="stable")
+    names = [words[i].decode("utf-8") for i in order.tolist()]
+    rest = np.array([unknown, sentences(), sentences()], np.int64)
+    return Vocabulary([*names, *SPECIAL], np.concatenate([counts[order], rest]))
 
 
 def recount(

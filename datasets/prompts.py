@@ -8,10 +8,9 @@ import difflib
 import json
 import os
 import pathlib
-import shutil
-import tempfile
 from typing import Any
 
+from seqzoo.datasets import corpus_copy
 from seqzoo.datasets.errors import InputError
 
 LANGUAGES = ("en", "es", "fr")
@@ -46,22 +45,12 @@ def copy_to(directory: str) -> str:
     Raises:
         InputError: something else is there.
     """
-    target = pathlib.Path(directory)
-    if target.exists() and any(target.iterdir() if target.is_dir() else [target]):
-        if (target / "recorded.json").exists():
-            return directory
-        raise InputError(
-            f"{directory}: already there and not a copy of the prompts; "
-            "give a new directory."
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".prompts-", dir=target.parent) as scratch:
-        copy = pathlib.Path(scratch) / "prompts"
-        shutil.copytree(_ROOT, copy, copy_function=shutil.copyfile)
+
+    def rewrite_scps(copy: pathlib.Path) -> None:
         for scp in copy.rglob("*.scp"):
             _rewrite(scp, directory)
-        os.replace(copy, target)
-    return directory
+
+    return corpus_copy.copy(_ROOT, directory, "recorded.json", rewrite_scps)
 
 
 def _rewrite(scp: pathlib.Path, directory: str) -> None:
