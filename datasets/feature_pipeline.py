@@ -38,6 +38,7 @@ class FeaturePipeline:
         allow_pipes: whether entries of an scp of features may be commands.
 
     Attributes:
+        name: what errors call it: the rspecifier, of a copy that of the original.
         num_done: utterances given out, in the current or last pass.
         num_errors: utterances passed over.
         replayable: whether a second pass is sure to give the same; not so from
@@ -68,8 +69,8 @@ class FeaturePipeline:
             )
         self._spec = specifiers.rspecifier(feats_rspecifier)
         self.feats_rspecifier = feats_rspecifier
-        # What errors name: a copy is gone when they are read.
-        self._told = feats_rspecifier
+        # Of a copy too it is that of the original: the copy goes with a failed run.
+        self.name = feats_rspecifier
         self.cmvn = cmvn
         self.utt2spk = utt2spk
         if isinstance(cmvn_opts, str):
@@ -137,12 +138,12 @@ class FeaturePipeline:
         """
         if not self.replayable:
             raise InputError(
-                f"{self._told}: read only once, so the dimension is not "
+                f"{self.name}: read only once, so the dimension is not "
                 "known before; write the features to a file."
             )
         for _, feats in copy.copy(self):
             return feats.shape[1]
-        raise InputError(f"{self._told}: no features that can be used.")
+        raise InputError(f"{self.name}: no features that can be used.")
 
     def __iter__(self) -> Iterator[tuple[str, NDArray[np.float32]]]:
         self.num_done = self.num_errors = 0
@@ -161,7 +162,7 @@ class FeaturePipeline:
                         self.delta_opts.truncate,
                     )
             except InputError as error:
-                raise InputError(f"{self._told}: utterance {key}: {error}") from None
+                raise InputError(f"{self.name}: utterance {key}: {error}") from None
             if feats is None:
                 self.num_errors += 1
                 continue

@@ -231,6 +231,15 @@ def test_longer_utterances_are_left_out_and_counted(data, caplog):
     assert f"{2 * (12 - long)} files, skipped {2 * long} files" in log
 
 
+def test_no_features(data, capsys):
+    pathlib.Path("none.scp").touch()
+    assert pretrain(*SMALL, "--feats=scp:none.scp", "--run_dir=run") == 1
+    assert "scp:none.scp: no features that can be used." in capsys.readouterr().err
+    assert pretrain(*SMALL, "--max_frames=3", data, "run") == 1
+    assert "scp:tr/feats.scp: no features that can be used." in capsys.readouterr().err
+    assert not pathlib.Path("run").exists()
+
+
 def test_features_that_are_not_finite(data, capsys):
     with tables.Writer("ark,scp:bad.ark,bad.scp") as writer:
         matrix = np.zeros((40, 6), np.float32)

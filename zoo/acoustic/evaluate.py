@@ -72,7 +72,7 @@ def evaluate(
         front = keras_layers.to_layers(first, "transform_", trainable=False)
     if feats.dim != first.input_dim:
         raise InputError(
-            f"{feats.feats_rspecifier}: features of {feats.dim} dimensions; the model "
+            f"{feats.name}: features of {feats.dim} dimensions; the model "
             f"takes {first.input_dim}."
         )
     net = keras_layers.to_layers(model.nnet, "net_")

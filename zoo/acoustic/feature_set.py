@@ -100,9 +100,7 @@ class FeatureSet:
         self.skipped += self.pipeline.num_errors
         self._kept = kept
         if not self.lengths:
-            raise InputError(
-                f"{self.pipeline.feats_rspecifier}: no features that can be used."
-            )
+            raise InputError(f"{self.pipeline.name}: no features that can be used.")
         if self.frames < self.minibatch_size:
             raise InputError(
                 f"{self.frames} frames do not fill a minibatch of "
