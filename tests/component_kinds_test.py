@@ -416,6 +416,7 @@ def test_visible_biases_of_cmvn_statistics(tmp_path):
             "option <ParamScale> is not known; taken: <ParamRange>",
         ),
         (f"<LstmProjected> {_DIMS} <CellDim> 999999999", "is too large"),
+        ("<KlHmm> <InputDim> 999999999 <OutputDim> 999999999", "is too large"),
         (f"<Rbm> {_DIMS} <HiddenType> bern", "<VisibleType> is missing"),
         (f"<Rbm> {_DIMS} <VisibleType> x", "<VisibleType> is 'x'; bern and gauss are"),
         (

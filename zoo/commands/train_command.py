@@ -55,6 +55,7 @@ def settings(words: Sequence[str]) -> list[str]:
     model = next((word for word in words if word in registry.MODELS), None)
     return [name for name, *_ in registry.settings(model)] if model else []
 
+
 _PROTO_OPTIONS = ("proto_options", "cnn_options")
 """Methods of settings that give the options of their prototypes' scripts."""
 

@@ -227,7 +227,7 @@ def no_numbers(*shape: int) -> np.ndarray:
 
 def gauss(rng: Draws, stddev: float, *shape: int) -> np.ndarray:
     """New weights from the normal distribution of mean 0."""
-    _check_size(shape)
+    check_size(shape)
     weights = rng.gauss(*shape)
     weights *= np.float32(stddev)
     return weights
@@ -235,7 +235,7 @@ def gauss(rng: Draws, stddev: float, *shape: int) -> np.ndarray:
 
 def uniform(rng: Draws, mean: float, width: float, *shape: int) -> np.ndarray:
     """New weights spread evenly over `mean - width / 2` to `mean + width / 2`."""
-    _check_size(shape)
+    check_size(shape)
     # Rounded at each step as nnet-initialize does, so that every digit is the same.
     weights = rng.uniform(*shape)
     weights *= np.float32(width)
@@ -243,6 +243,7 @@ def uniform(rng: Draws, mean: float, width: float, *shape: int) -> np.ndarray:
     return weights
 
 
-def _check_size(shape: tuple[int, ...]) -> None:
+def check_size(shape: tuple[int, ...]) -> None:
+    """ComponentError for more numbers than are made anew."""
     if math.prod(shape) >= 2**31:
         raise ComponentError(f"a matrix of {shape_text(shape)} is too large")

@@ -10,6 +10,7 @@ import numpy as np
 from seqzoo.zoo.checkpoints.components.component import (
     Component,
     check_shape,
+    check_size,
     register,
 )
 
@@ -44,7 +45,9 @@ class KlHmm(Component):
         writer.write_matrix(self.states, double=True)
 
     def init_from_proto(self, options: Options, rng: Draws) -> None:
-        self.states = np.zeros((self.output_dim, self.input_dim))
+        shape = self.output_dim, self.input_dim
+        check_size(shape)
+        self.states = np.zeros(shape)
 
     def check(self) -> None:
         check_shape(self, "states", self.output_dim, self.input_dim)
