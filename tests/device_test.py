@@ -3,6 +3,7 @@ import re
 import pytest
 import tensorflow as tf
 
+from seqzoo.zoo.commands import main
 from seqzoo.zoo.training import device
 
 
@@ -31,3 +32,19 @@ def test_a_gpu_tells_its_own_memory(monkeypatch):
         config.experimental, "get_memory_info", lambda name: {"current": 3 << 20}
     )
     assert device.describe() == "The active device is GPU:0: A100 used:3M"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["acoustic/dnn", "tr", "cv", "lang", "ali", "ali_cv", "run"],
+        ["acoustic/dbn", "tr", "run"],
+    ],
+)
+@pytest.mark.parametrize("flag", ["--skip_cuda_check=false", "--use_gpu=yes"])
+def test_training_stops_where_a_gpu_is_wanted_and_none_is_there(
+    monkeypatch, capsys, words, flag
+):
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: [])
+    assert main.main(["train", *words, flag]) == 1
+    assert f"{flag}: there is no GPU" in capsys.readouterr().err

@@ -127,6 +127,16 @@ def choose_device(tf: ModuleType, use_gpu: str) -> None:
         tf.config.set_visible_devices([], "GPU")
 
 
+def choose_training_device(tf: ModuleType, flags: absl.flags.FlagValues) -> None:
+    """The same by the flags of training, of which one wants a GPU too."""
+    choose_device(tf, flags.use_gpu)
+    if not flags.skip_cuda_check and not tf.config.list_physical_devices("GPU"):
+        raise InputError(
+            "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
+            "the CPU."
+        )
+
+
 def start_tensorflow(flags: absl.flags.FlagValues) -> ModuleType:
     """Imports TensorFlow without its start-up lines, with `--threads` threads.
 

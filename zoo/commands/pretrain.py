@@ -117,12 +117,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     registry.config(MODEL, overrides)
     recipe = _recipe(args, flags)
     tf = common.start_tensorflow(flags)
-    common.choose_device(tf, flags.use_gpu)
-    if not flags.skip_cuda_check and not tf.config.list_physical_devices("GPU"):
-        raise InputError(
-            "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
-            "the CPU."
-        )
+    common.choose_training_device(tf, flags)
     from seqzoo.zoo.acoustic import dbn_recipe
 
     path = _run_dir(args, flags)

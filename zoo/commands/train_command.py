@@ -85,12 +85,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     if len(args) == 7 and not flags.skip_phoneset_check:
         _check_phones(args[3], args[4:6])
     tf = common.start_tensorflow(flags)
-    common.choose_device(tf, flags.use_gpu)
-    if not flags.skip_cuda_check and not tf.config.list_physical_devices("GPU"):
-        raise InputError(
-            "--skip_cuda_check=false: there is no GPU; leave the flag out to train on "
-            "the CPU."
-        )
+    common.choose_training_device(tf, flags)
     from seqzoo.zoo.acoustic import train_tools
     from seqzoo.zoo.acoustic.frame_train_options import FrameTrainOptions
     from seqzoo.zoo.training import newbob
