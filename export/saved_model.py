@@ -207,7 +207,7 @@ def _step(model: keras.Model, form: _Form, wanted: bool | None) -> StepSignature
     except NoStreamError as error:
         if wanted:
             raise InputError(
-                f"{model.name} can have no signature {STEP}: {error}."
+                f"the network can have no signature {STEP}: {error}; leave it out."
             ) from None
         _LOG.info("no signature %s: %s.", STEP, error)
         return None

@@ -54,7 +54,7 @@ class BlstmProjected(LstmComponent):
         if mask is None:
             turned = tf.reverse(inputs, [0])
         else:
-            mask = tf.transpose(tf.cast(mask, tf.float32))
+            mask = tf.transpose(tf.where(mask, 1.0, 0.0))
             lengths = tf.reduce_sum(tf.cast(mask, tf.int32), 0)
             turned = _turned(inputs, lengths)
         forward = self._run("f_", inputs, mask)

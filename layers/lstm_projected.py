@@ -81,7 +81,7 @@ class LstmProjected(LstmComponent):
             state,
             self.direction(""),
             self.clips(),
-            None if mask is None else tf.transpose(tf.cast(mask, tf.float32)),
+            None if mask is None else tf.transpose(tf.where(mask, 1.0, 0.0)),
         )
         return tf.transpose(outputs, [1, 0, 2]), state
 

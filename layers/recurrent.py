@@ -109,7 +109,7 @@ class Recurrent(UpdatableComponent):
         inputs = tf.transpose(tf.cast(inputs, self.compute_dtype), [1, 0, 2])
         kept = None
         if mask is not None:
-            kept = tf.transpose(tf.cast(mask, tf.float32))[..., tf.newaxis]
+            kept = tf.transpose(tf.where(mask, 1.0, 0.0))[..., tf.newaxis]
         weights = (
             tf.convert_to_tensor(source(weight))
             for weight in (self.w_forward, self.w_recurrent, self.bias)

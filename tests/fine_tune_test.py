@@ -226,7 +226,7 @@ def without_softmax(work):
         (
             None,
             "--init=base --num_tgt=5",
-            "base: has 3 outputs, but there are 5 targets; add --replace_output=5.",
+            "base: has 3 outputs, but there are 5 targets; give --replace_output=5.",
         ),
         (None, "--init=base --replace_output=4", "has 4 outputs, but there are 3 targ"),
         (None, "--init=base --freeze=5", "base: freeze '5': '5' is not within 1:4"),

@@ -75,7 +75,7 @@ def test_how_components_are_named(dnn, where, numbers):
     [
         ("6", "'6' is not within 1:5"),
         ("0:2", "'0:2' is not within 1:5"),
-        ("3:1", "'3:1' is not within 1:5"),
+        ("3:1", "'3:1' runs backwards; give 1:3"),
         ("AffinTransform", "did you mean affinetransform?"),
         ("4_sigmoid", "did you mean 2_sigmoid?"),
         ("", "'' is no component"),

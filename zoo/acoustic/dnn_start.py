@@ -130,7 +130,7 @@ class DnnStart:
                 f"{name}: has {init.output_dim} outputs, but there are "
                 f"{self.config.pdfs} targets"
                 + (
-                    f"; add --replace_output={self.config.pdfs}."
+                    f"; give --replace_output={self.config.pdfs}."
                     if recipe.init
                     else "."
                 )

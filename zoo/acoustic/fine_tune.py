@@ -32,7 +32,10 @@ def with_settings(recipe: DnnRecipe) -> DnnRecipe:
         return recipe
     for name in ("mlp_init", "mlp_proto", "dbn"):
         if getattr(recipe, name) is not None:
-            raise InputError(f"{name} and init are two networks to start from.")
+            raise InputError(
+                f"{name}={getattr(recipe, name)} and init={recipe.init} are two "
+                "networks to start from; leave one of them out."
+            )
     model = _read(recipe.init)
     found: dict[str, Any] = {}
     for name in (trained_model.CMVN_OPTS, trained_model.DELTA_OPTS):

@@ -178,6 +178,10 @@ def find(nnet: Nnet, where: str, what: str = "components") -> list[int]:
         ends = re.fullmatch(r"(\d+)(?::(\d+))?", word.strip())
         if ends:
             first, last = int(ends[1]), int(ends[2] or ends[1])
+            if last < first:
+                raise InputError(
+                    f"{what} {where!r}: {word!r} runs backwards; give {last}:{first}."
+                )
             if not 1 <= first <= last <= count:
                 raise InputError(
                     f"{what} {where!r}: {word!r} is not within 1:{count}, the "
