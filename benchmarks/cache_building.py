@@ -1,11 +1,11 @@
 """Reading text into the cache of a language model.
 
-The text is made: words of random letters, drawn about as often as those of news: the
-word of rank r in the ratio 1 / r up to 10,000, and r ** -1.8 from there, so that of 829
-million words the last of 800,000 would come 3 times, as in the billion-word benchmark.
-There are 25 a line, in shards that lie as the benchmark's do. One and two processes make
-the whole cache: words are read, counted, numbered and written. The disk is that of the
-temporary folder. A unit is a word.
+The text is made: words of random letters, drawn about as often as those of news. The
+word of rank r comes in the ratio 1 / r up to 10,000, and r ** -1.8 from there, so that
+of 829 million words the last of 800,000 would come 3 times, as in the billion-word
+benchmark. There are 25 a line, in shards that lie as the benchmark's do. One and two
+processes make the whole cache: words are read, counted, numbered and written. The disk
+is that of the temporary folder. A unit is a word.
 """
 
 import pathlib

@@ -66,6 +66,7 @@ def fetch(
     if os.path.isdir(os.path.join(target, gbw_sources.TRAINING)):
         return target
     archive = os.path.join(directory, f"{NAME}.tar.gz")
+    new = not os.path.exists(directory)
     try:
         os.makedirs(directory, exist_ok=True)
         if not os.path.exists(archive):
@@ -73,9 +74,10 @@ def fetch(
             os.replace(f"{archive}.part", archive)
         _unpack(archive, target)
     except (OSError, tarfile.TarError, EOFError) as error:
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)  # Where nothing came.
-        reason = getattr(error, "reason", None) or error
+        if new:
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)  # Unless something came.
+        reason = " ".join(str(getattr(error, "reason", None) or error).split())
         raise InputError(f"{url}: cannot fetch it: {reason}.") from None
     os.remove(archive)
     return target
@@ -125,7 +127,7 @@ def _unpack(archive: str, target: str) -> None:
     """The shards alone; nothing of the archive can land elsewhere."""
     partial = f"{target}.partial"
     shutil.rmtree(partial, ignore_errors=True)
-    with tarfile.open(archive) as packed:
+    with tarfile.open(archive, "r:gz") as packed:
         for member in packed:
             folder, name = os.path.split(member.name)
             folder = os.path.basename(folder)

@@ -8,6 +8,8 @@ import tensorflow as tf
 from seqzoo.datasets.multi_sequence import MultiSequence
 from seqzoo.datasets.sentences import Sentences
 
+_UNSORTED_BATCHES = 1024  # So many are planned at a time where order is kept.
+
 
 def chunks(
     streams: MultiSequence,
@@ -102,8 +104,9 @@ def _batches(
     sentences: Sentences, batch_size: int, most_words: int | None, window: int
 ) -> Iterator[np.ndarray]:
     """The numbers of the sentences of each batch."""
-    for first in range(0, len(sentences), batch_size * window):
-        bounds = sentences.starts[first : first + batch_size * window + 1]
+    block = batch_size * (window if window > 1 else _UNSORTED_BATCHES)
+    for first in range(0, len(sentences), block):
+        bounds = sentences.starts[first : first + block + 1]
         lengths = np.diff(bounds) - 1
         order = np.arange(len(lengths))
         if window > 1:
