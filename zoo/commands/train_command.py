@@ -125,6 +125,7 @@ def _has_tanh(config: Any, flags: absl.flags.FlagValues) -> bool:
         return any(line.marker.lower() == "<tanh>" for line in lines)
     else:
         # Not of its prototype, which may need the dimension of the features.
+        made: list[dict[str, Any]]
         made = [getattr(config, kind, dict)() for kind in _PROTO_OPTIONS]
         return any(options.get("activation_type") == "<Tanh>" for options in made)
     return any(isinstance(part, components.Tanh) for part in nnet.components)
