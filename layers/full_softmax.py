@@ -1,13 +1,15 @@
 """Softmax over a large vocabulary, a piece of it at a time."""
 
-import functools
-
 import tensorflow as tf
 
 from seqzoo.layers.row_table import rows_between
 
-# Numbers that a piece of the scores may have: 32 MB in float32.
-BUDGET = 2**23
+# Numbers that a piece of the scores may have. In float32 these are 512 kB, which stay
+# in the cache: pieces of 32 MB take up to twice as long.
+BUDGET = 2**17
+
+# Rows taken at a time; with more, the least number of words would outgrow the cache.
+_ROWS = 640
 
 
 def target_log_probs(
@@ -33,16 +35,22 @@ def target_log_probs(
     """
     hidden = tf.convert_to_tensor(hidden)
     wide = _wide(hidden.dtype)
-    narrow = tf.as_dtype(dtype or hidden.dtype)
-    words = linearity.shape[0]
-    inputs = tf.cast(hidden, narrow)
+    inputs = tf.cast(hidden, tf.as_dtype(dtype or hidden.dtype))
+    size = tf.shape(hidden)[0]
+    blocks = (size + _ROWS - 1) // _ROWS
 
-    def scores(start, stop):
-        rows = tf.cast(rows_between(linearity, start, stop), narrow)
-        product = tf.matmul(inputs, rows, transpose_b=True)
-        return tf.cast(product, wide) + tf.cast(rows_between(bias, start, stop), wide)
+    def block(i, totals):
+        part = inputs[i * _ROWS : (i + 1) * _ROWS]
+        return i + 1, totals.write(i, _total(part, linearity, bias, budget, wide))
 
-    total = _log_sum(scores, tf.shape(hidden)[0], words, budget, wide)
+    totals = tf.TensorArray(wide, blocks, infer_shape=False, element_shape=(None,))
+    _, totals = tf.while_loop(
+        lambda i, _: i < blocks,
+        block,
+        (tf.constant(0), totals),
+        parallel_iterations=1,
+    )
+    total = tf.cond(size > 0, totals.concat, lambda: tf.zeros([0], wide))
     rows = tf.cast(tf.gather(_native(linearity), targets), wide)
     own = tf.reduce_sum(tf.cast(hidden, wide) * rows, axis=1)
     return own + tf.cast(tf.gather(_native(bias), targets), wide) - total
@@ -65,15 +73,17 @@ def full_softmax_losses(hidden, linearity, bias, targets, budget: int = BUDGET):
     Returns:
         (rows,), in float32, or float64 if `hidden` has it.
     """
-    losses = functools.partial(_losses, tf.convert_to_tensor(targets), budget)
-    return tf.custom_gradient(losses)(
-        tf.convert_to_tensor(hidden),
-        tf.convert_to_tensor(linearity),
-        tf.convert_to_tensor(bias),
-    )
+    targets = tf.convert_to_tensor(targets)
+
+    @tf.custom_gradient
+    def losses(hidden, linearity, bias):
+        return _losses(hidden, linearity, bias, targets, budget)
+
+    return losses(*map(tf.convert_to_tensor, (hidden, linearity, bias)))
 
 
-def _losses(targets, budget, hidden, linearity, bias):
+def _losses(hidden, linearity, bias, targets, budget):
+    """Losses, and the function that tf.custom_gradient wants."""
     wide = _wide(hidden.dtype)
     words = linearity.shape[0]
     size = tf.shape(hidden)[0]
@@ -135,6 +145,17 @@ def _losses(targets, budget, hidden, linearity, bias):
         )
 
     return total - own, gradient
+
+
+def _total(inputs, linearity, bias, budget, wide):
+    """The logarithm of the sum of exp of all words' scores, for each row."""
+
+    def scores(start, stop):
+        rows = tf.cast(rows_between(linearity, start, stop), inputs.dtype)
+        product = tf.matmul(inputs, rows, transpose_b=True)
+        return tf.cast(product, wide) + tf.cast(rows_between(bias, start, stop), wide)
+
+    return _log_sum(scores, tf.shape(inputs)[0], linearity.shape[0], budget, wide)
 
 
 def _log_sum(scores, size, words, budget, wide):

@@ -95,7 +95,11 @@ class RowSGD(keras.optimizers.Optimizer):
         dense = "dense_momentum" if self.momentum > 0 else "sgd"
         self._rules = [self.tables if has_rows(v) else dense for v in variables]
         names = {"sgd": None, "adagrad": "accumulator"}
-        start = keras.initializers.Constant(self.initial_accumulator)
+
+        # Keras's Constant would take twice the memory for a moment.
+        def start(shape, dtype=None):
+            return tf.fill(shape, tf.cast(self.initial_accumulator, dtype))
+
         self._slots = [
             self.add_variable_from_reference(
                 variable,
@@ -114,8 +118,8 @@ class RowSGD(keras.optimizers.Optimizer):
         dtype = variable.dtype
         rate, scale = tf.cast(learning_rate, dtype), tf.cast(scale, dtype)
         if rule.endswith("momentum"):
-            share = tf.where(self.iterations > 0, 1.0 - self.momentum, 1.0)
-            scale *= tf.cast(share, dtype)
+            later = tf.constant(1 - self.momentum, dtype)
+            scale *= tf.where(self.iterations > 0, later, 1)
         if isinstance(gradient, tf.IndexedSlices):
             rows, ids = tf.cast(gradient.values, dtype), gradient.indices
             if rule == "sgd":
@@ -199,14 +203,14 @@ class RowSGD(keras.optimizers.Optimizer):
         return tf.where(norm > self.cutoff, self.cutoff / norm, 1.0)
 
     def _row_momentum(self, variable, slot, ids, rows, rate):
-        tf.raw_ops.ResourceSparseApplyMomentum(
-            var=variable.handle,
-            accum=slot.value.handle,
-            lr=rate,
-            grad=rows,
-            indices=ids,
-            momentum=tf.cast(self.momentum, rows.dtype),
+        # In parts, which is faster than TensorFlow's one operation for it.
+        velocity = slot.value
+        before = tf.gather(velocity, ids)
+        after = tf.cast(self.momentum, rows.dtype) * before + rows
+        tf.raw_ops.ResourceScatterUpdate(
+            resource=velocity.handle, indices=ids, updates=after
         )
+        _subtract(variable, ids, rate * after)
 
     def _row_adagrad(self, variable, slot, ids, rows, rate):
         tf.raw_ops.ResourceSparseApplyAdagradV2(
