@@ -43,7 +43,7 @@ SETS = ("tr", "cv", "-", "tr", "cv", "run")
         ),
         (
             "acoustic/blstm --train-tool-opts=--batch-size=3",
-            "--batch_size is for nnet-train-multistream, but nnet-train-multistream-per",
+            "--batch_size is for nnet-train-multistream, but nnet-train-multi",
         ),
         (
             "acoustic/lstm --init=old --set=cell_dim=3",
