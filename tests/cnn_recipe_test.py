@@ -82,9 +82,3 @@ def test_a_cnn_takes_the_order_from_beside_a_feature_transform(folder):
     first = run("cnn", folder, "first", "--delta_opts=--delta-order=1", *flags)
     given = f"--feature_transform={first}/final.feature_transform"
     assert losses(run("cnn", folder, "second", given, *flags)) == losses(first)
-
-
-def test_filters_fit_the_features_that_are_there(folder):
-    # They would not fit those of the settings' default dimension.
-    path = run("cnn", folder, "own", f"--cnn_proto_opts={CNN}", "--max_iters=1")
-    assert nnet1.read(f"{path}/final.nnet").components[0].patch_dim == 4
