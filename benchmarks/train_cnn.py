@@ -4,14 +4,10 @@ Convolutions along frequency over 11 frames of 40 energies with deltas, and a DN
 them: `acoustic/cnn` as its settings are. Both stay in memory; rates are per CPU-second.
 """
 
-import json
-import os
-import statistics
-import subprocess
 import sys
-import time
 
 import alternate
+import rivals
 
 FRAMES = 1024
 PDFS = 1500
@@ -21,52 +17,13 @@ RATE = 0.001
 def main() -> None:
     options = alternate.options(__doc__)
     rounds = 3 if options.quick else max(options.rounds, 10)
-    rivals = {name: _start(name) for name in ("ours", "torch")}
-    taken: dict[str, list[float]] = {name: [] for name in rivals}
-    for turn in range(rounds + 1):
-        for name, rival in rivals.items():
-            seconds = _ask(rival)
-            if turn:  # The first warms up.
-                taken[name].append(seconds)
-    for rival in rivals.values():
-        rival.communicate()
-    ratios = [b / a for a, b in zip(taken["ours"], taken["torch"], strict=True)]
-    rates = {name: FRAMES / statistics.median(times) for name, times in taken.items()}
-    print(
-        f"acoustic/cnn, {PDFS} pdfs, 1 thread, {rounds} rounds "
-        f"on {alternate.machine()}: {rates['ours']:.0f} and "
-        f"{rates['torch']:.0f} frames per CPU-second, "
-        f"ours : PyTorch {alternate.spread(ratios)}"
+    names = {"seqzoo": "ours", "PyTorch": "torch"}
+    rivals.compare(
+        alternate.Report("train_cnn", options),
+        f"acoustic/cnn, {PDFS} pdfs, 1 thread",
+        {name: rivals.Rival(__file__, word) for name, word in names.items()},
+        rounds,
     )
-    alternate.RESULTS.mkdir(exist_ok=True)
-    found = {"machine": alternate.machine(), "frames": FRAMES, "cpu_seconds": taken}
-    path = alternate.RESULTS / "train_cnn.json"
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
-def _start(name: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, __file__, name],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-
-
-def _ask(rival: subprocess.Popen[str]) -> float:
-    assert rival.stdin and rival.stdout
-    rival.stdin.write("go\n")
-    rival.stdin.flush()
-    return float(rival.stdout.readline())
-
-
-def _serve(step) -> None:
-    for _ in sys.stdin:
-        begun = time.process_time()
-        step()
-        print(time.process_time() - begun, flush=True)
 
 
 def _ours() -> None:
@@ -90,7 +47,7 @@ def _ours() -> None:
         "weights": tf.ones([FRAMES]),
     }
     trainer = FrameTrainer(net, "xent", layers.KaldiSGD(RATE))
-    _serve(lambda: trainer.train([rows]))
+    rivals.serve(lambda: trainer.train([rows]).frames)
 
 
 def _torch() -> None:
@@ -133,7 +90,7 @@ def _torch() -> None:
     optimizer = torch.optim.SGD(net.parameters(), lr=RATE, fused=True)
     filters = ((body[1], 30), (body[7], 50))
 
-    def step() -> None:
+    def step() -> int:
         for some in torch.randperm(FRAMES).split(256):
             loss = nn.functional.cross_entropy(
                 net(inputs[some]), labels[some], reduction="sum"
@@ -144,8 +101,9 @@ def _torch() -> None:
             with torch.no_grad():
                 for layer, norm in filters:
                     layer.weight.renorm_(2, 0, norm)
+        return FRAMES
 
-    _serve(step)
+    rivals.serve(step)
 
 
 if __name__ == "__main__":

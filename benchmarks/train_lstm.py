@@ -7,13 +7,10 @@ has neither peepholes nor limits. Both take turns of about a second. Kaldi's rat
 nnet1's on such a machine, with a BLAS that fits it.
 """
 
-import dataclasses
-import json
-import os
-import subprocess
 import sys
 
 import alternate
+import rivals
 
 KALDI = {4: 488, 12: 702}  # Training frames per CPU-second, by streams.
 PDFS = 3370
@@ -28,52 +25,17 @@ def main() -> None:
     report = alternate.Report("train_lstm", options)
     for streams in KALDI:
         for kind in ("float32", "bfloat16"):
-            rivals = {
-                "seqzoo": Rival("ours", streams, kind),
-                "PyTorch": Rival("torch", streams, kind),
-            }
-            for rival in rivals.values():
-                rival.turn()  # Warms up.
-            works = alternate.in_turns(
-                {name: rival.turn for name, rival in rivals.items()}, rounds
-            )
-            for rival in rivals.values():
-                rival.end()
-            report.add(
+            names = {"seqzoo": "ours", "PyTorch": "torch"}
+            rivals.compare(
+                report,
                 f"{streams} streams, {kind}, 1 thread",
-                works,
-                "seqzoo",
+                {
+                    name: rivals.Rival(__file__, word, streams, kind)
+                    for name, word in names.items()
+                },
+                rounds,
                 {"Kaldi nnet1, recorded": KALDI[streams]},
             )
-
-
-class Rival:
-    """A process that trains for a turn whenever it is asked."""
-
-    def __init__(self, name: str, streams: int, kind: str):
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, name, str(streams), kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        )
-
-    def turn(self) -> alternate.Work:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        return alternate.Work(**json.loads(self._process.stdout.readline()))
-
-    def end(self) -> None:
-        self._process.communicate()
-
-
-def serve(step) -> None:
-    """Answers each line with the work of one call."""
-    for _ in sys.stdin:
-        print(json.dumps(dataclasses.asdict(alternate.timed(step))), flush=True)
 
 
 def ours(streams: int, bfloat16: bool) -> None:
@@ -128,7 +90,7 @@ def ours(streams: int, bfloat16: bool) -> None:
         trainer.train([rows])
         return frames
 
-    serve(step)
+    rivals.serve(step)
 
 
 def torch_peer(streams: int, bfloat16: bool) -> None:
@@ -164,7 +126,7 @@ def torch_peer(streams: int, bfloat16: bool) -> None:
             state = tuple(part.detach() for part in state)
         return labels.numel()
 
-    serve(step)
+    rivals.serve(step)
 
 
 def _minibatches(streams: int) -> int:

@@ -10,13 +10,10 @@ out. All stay in memory, so that a machine whose speed changes treats them alike
 """
 
 import importlib.util
-import json
-import os
-import subprocess
 import sys
-import time
 
 import alternate
+import rivals
 
 CASES = {"gauss": (440, 2048), "bern": (2048, 2048)}
 MINIBATCH, MINIBATCHES = 100, 20
@@ -33,44 +30,15 @@ def main() -> None:
         names.append("nnet1's calls, OpenBLAS")
     report = alternate.Report("train_rbm", options)
     for visible_type, (visible, hidden) in CASES.items():
-        served = {name: _start(name, visible_type) for name in names}
-        rivals = {name: _asker(process) for name, process in served.items()}
-        alternate.in_turns(rivals, 1)  # Warms up.
-        works = alternate.in_turns(rivals, rounds)
-        for process in served.values():
-            process.communicate()
-        case = f"RBM {visible}-{hidden}, {visible_type} inputs, 1 thread"
-        report.add(case, works, "ours")
-
-
-def _start(name: str, visible_type: str) -> subprocess.Popen[str]:
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, __file__, "--serve", name, visible_type],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, **quiet},
-    )
-
-
-def _asker(process: subprocess.Popen[str]):
-    def ask() -> alternate.Work:
-        assert process.stdin and process.stdout
-        process.stdin.write("go\n")
-        process.stdin.flush()
-        return alternate.Work(FRAMES, *json.loads(process.stdout.readline()))
-
-    return ask
-
-
-def _serve(step) -> None:
-    for _ in sys.stdin:
-        wall, cpu = time.perf_counter(), time.process_time()
-        step()
-        took = time.perf_counter() - wall, time.process_time() - cpu
-        print(json.dumps(took), flush=True)
+        rivals.compare(
+            report,
+            f"RBM {visible}-{hidden}, {visible_type} inputs, 1 thread",
+            {
+                name: rivals.Rival(__file__, "--serve", name, visible_type)
+                for name in names
+            },
+            rounds,
+        )
 
 
 def _data(visible_type: str):
@@ -103,7 +71,12 @@ def _ours(visible_type: str, bfloat16: bool) -> None:
     options = RbmTrainOptions(ramp=ramp, l2_penalty=L2, bfloat16=bfloat16)
     trainer = RbmTrainer(rbm, options)
     inputs = tf.constant(rows)
-    _serve(lambda: trainer.train(inputs, lambda line: None))
+
+    def step() -> int:
+        trainer.train(inputs, lambda line: None)
+        return FRAMES
+
+    rivals.serve(step)
 
 
 def _torch(visible_type: str) -> None:
@@ -118,7 +91,7 @@ def _torch(visible_type: str) -> None:
     decay = RATES[visible_type] * L2
 
     @torch.inference_mode()
-    def step() -> None:
+    def step() -> int:
         errors = []
         for v in rows.split(MINIBATCH):
             h = torch.addmm(c, v, w.T).sigmoid_()
@@ -138,8 +111,9 @@ def _torch(visible_type: str) -> None:
                 d.mul_(MOMENTUM).add_(change.sum(0), alpha=rate)
                 bias.add_(d)
         torch.stack(errors).tolist()
+        return FRAMES
 
-    _serve(step)
+    rivals.serve(step)
 
 
 def _blas(visible_type: str) -> None:
@@ -162,7 +136,7 @@ def _blas(visible_type: str) -> None:
         x += np.float32(1)
         return np.reciprocal(x, out=x)
 
-    def step() -> None:
+    def step() -> int:
         for start in range(0, FRAMES, MINIBATCH):
             v = rows[start : start + MINIBATCH]
             h = sigmoid(v @ w.T + c)
@@ -185,8 +159,9 @@ def _blas(visible_type: str) -> None:
                 d *= momentum
                 d += np.float32(rate) * change.sum(0)
                 bias += d
+        return FRAMES
 
-    _serve(step)
+    rivals.serve(step)
 
 
 if __name__ == "__main__":

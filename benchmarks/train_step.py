@@ -4,13 +4,10 @@ Both stay in memory, so that a machine whose speed changes from minute to minute
 them alike; `train_dnn` measures the whole command.
 """
 
-import os
-import statistics
-import subprocess
 import sys
-import time
 
 import alternate
+import rivals
 
 SHAPE = "440-6x2048-3370"
 FRAMES = 2048
@@ -19,57 +16,19 @@ FRAMES = 2048
 def main() -> None:
     options = alternate.options(__doc__)
     rounds = 3 if options.quick else max(options.rounds, 12)
+    report = alternate.Report("train_step", options)
     for threads in (1, 2):
         for kind in ("float32", "bfloat16"):
-            rivals = {n: _start(n, threads, kind) for n in ("ours", "torch")}
-            taken: dict[str, list[float]] = {name: [] for name in rivals}
-            for turn in range(rounds + 1):
-                for name, rival in rivals.items():
-                    seconds = _ask(rival)
-                    if turn:  # The first warms up.
-                        taken[name].append(seconds)
-            for rival in rivals.values():
-                rival.communicate()
-            ratios = [
-                theirs / ours
-                for ours, theirs in zip(taken["ours"], taken["torch"], strict=True)
-            ]
-            rates = {
-                name: FRAMES / statistics.median(times) for name, times in taken.items()
-            }
-            ours, theirs = (rates[name] for name in ("ours", "torch"))
-            middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
-            print(
-                f"{SHAPE}, {kind}, {threads} threads, {rounds} rounds: {ours:.0f} and "
-                f"{theirs:.0f} frames/s, ours : PyTorch {middle:.2f} "
-                f"({least:.2f}-{most:.2f})",
-                flush=True,
+            names = {"seqzoo": "ours", "PyTorch": "torch"}
+            rivals.compare(
+                report,
+                f"{SHAPE}, {kind}, {threads} thread{'s' if threads > 1 else ''}",
+                {
+                    name: rivals.Rival(__file__, word, threads, kind)
+                    for name, word in names.items()
+                },
+                rounds,
             )
-
-
-def _start(name: str, threads: int, kind: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, __file__, name, str(threads), kind],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-
-
-def _ask(rival: subprocess.Popen[str]) -> float:
-    assert rival.stdin and rival.stdout
-    rival.stdin.write("go\n")
-    rival.stdin.flush()
-    return float(rival.stdout.readline())
-
-
-def _serve(step) -> None:
-    for _ in sys.stdin:
-        begun = time.perf_counter()
-        step()
-        print(time.perf_counter() - begun, flush=True)
 
 
 def _ours(threads: int, bfloat16: bool) -> None:
@@ -96,7 +55,7 @@ def _ours(threads: int, bfloat16: bool) -> None:
         "weights": tf.ones([FRAMES]),
     }
     trainer = FrameTrainer(net, "xent", layers.KaldiSGD(0.008))
-    _serve(lambda: trainer.train([rows]))
+    rivals.serve(lambda: trainer.train([rows]).frames)
 
 
 def _torch(threads: int, bfloat16: bool) -> None:
@@ -109,7 +68,7 @@ def _torch(threads: int, bfloat16: bool) -> None:
     labels = torch.randint(0, 3370, (FRAMES,))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.008 / 256, fused=True)
 
-    def step() -> None:
+    def step() -> int:
         for some in torch.randperm(FRAMES).split(256):
             with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
                 loss = torch.nn.functional.cross_entropy(
@@ -118,8 +77,9 @@ def _torch(threads: int, bfloat16: bool) -> None:
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
+        return FRAMES
 
-    _serve(step)
+    rivals.serve(step)
 
 
 if __name__ == "__main__":
