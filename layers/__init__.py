@@ -21,6 +21,7 @@ from seqzoo.layers.kl_hmm import KlHmm
 from seqzoo.layers.length_norm import LengthNorm
 from seqzoo.layers.linear import Linear
 from seqzoo.layers.lstm_projected import LstmProjected
+from seqzoo.layers.masked_embedding import MaskedEmbedding
 from seqzoo.layers.multi_basis import MultiBasis
 from seqzoo.layers.multitask_loss import Task, multitask
 from seqzoo.layers.nce import NCE
@@ -30,6 +31,7 @@ from seqzoo.layers.parallel import Parallel
 from seqzoo.layers.parametric_relu import ParametricRelu
 from seqzoo.layers.rbm import Rbm
 from seqzoo.layers.recurrent import Recurrent
+from seqzoo.layers.remember import Remember
 from seqzoo.layers.rescale import Rescale
 from seqzoo.layers.row_matmul import row_matmul
 from seqzoo.layers.row_sgd import RowSGD
@@ -37,6 +39,11 @@ from seqzoo.layers.row_table import UniformTable, mark_rows
 from seqzoo.layers.sampled_softmax import SampledSoftmax
 from seqzoo.layers.scaled_gradient import scaled_gradient
 from seqzoo.layers.sentence_averaging import SentenceAveraging
+from seqzoo.layers.seq_gru import SeqGRU
+from seqzoo.layers.seq_lstm import SeqLSTM
+from seqzoo.layers.seq_rnn import SeqRNN
+from seqzoo.layers.sequence_layer import SequenceLayer
+from seqzoo.layers.sequence_stack import SequenceStack
 from seqzoo.layers.shadow import add_shadow, refresh_shadow, source
 from seqzoo.layers.simple_sentence_averaging import SimpleSentenceAveraging
 from seqzoo.layers.softmax import Softmax
@@ -66,6 +73,7 @@ __all__ = [
     "LengthNorm",
     "Linear",
     "LstmProjected",
+    "MaskedEmbedding",
     "MultiBasis",
     "NCE",
     "Nested",
@@ -73,10 +81,16 @@ __all__ = [
     "ParametricRelu",
     "Rbm",
     "Recurrent",
+    "Remember",
     "Rescale",
     "RowSGD",
     "SampledSoftmax",
     "SentenceAveraging",
+    "SeqGRU",
+    "SeqLSTM",
+    "SeqRNN",
+    "SequenceLayer",
+    "SequenceStack",
     "SimpleSentenceAveraging",
     "Softmax",
     "Splice",
