@@ -236,7 +236,7 @@ def without_softmax(work):
         (None, "--init=base --replace_output=0", "--replace_output=0"),
         (None, "--init=base --hid_dim=4", "--hid_dim is for a new network"),
         (None, "--init=base --splice=4", "--splice is for a new feature transform"),
-        (None, "--init=base --mlp_init=x", "mlp_init and init are two networks"),
+        (None, "--init=base --mlp_init=x", "mlp_init=x and init=base are two networks"),
         (
             without_softmax,
             "--init=odd.nnet --splice=1 --replace_output=3",

@@ -92,7 +92,7 @@ def test_targets_stand_in_the_block_of_their_set():
 
 def test_a_target_outside_its_block():
     targets = PastedTargets({"en": {"u": np.array([3])}}, {"en": 3})
-    with pytest.raises(InputError, match=r"en/u: .* index 3, .* are 0 to 2"):
+    with pytest.raises(InputError, match="en/u, frame 0: .* index is 3, but .* 0 to 2"):
         targets["en/u"]
 
 
