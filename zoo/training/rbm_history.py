@@ -40,7 +40,9 @@ def draw(points: Mapping[str, Points], path: str, title: str) -> None:
         path: of the PNG, replaced whole.
         title: above the picture.
     """
-    import matplotlib.figure  # Slow to import, and needs no window system this way.
+    # Slow to import; a figure of its own needs no window system.
+    import matplotlib.figure
+    import matplotlib.ticker
 
     figure = matplotlib.figure.Figure((6, 3.6))
     axes = figure.subplots()
@@ -48,6 +50,7 @@ def draw(points: Mapping[str, Points], path: str, title: str) -> None:
         frames = [at for at, _ in found]
         axes.plot(frames, [error for _, error in found], label=name, marker=".")
     axes.set_xlabel("frames")
+    axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter(sep=""))
     axes.set_ylabel("reconstruction error (RMS)")
     axes.set_ylim(bottom=0)
     if points:
