@@ -173,9 +173,7 @@ def test_edges_see_the_first_and_the_last_minibatch():
 )
 def test_pieces_are_not_for_layers_of_whole_utterances(proto, name):
     net = make_net(proto)
-    told = (
-        f"{name} looks at whole utterances, but nnet-train-multistream .*; train"
-    )
+    told = f"{name} looks at whole utterances, but nnet-train-multistream .*; train"
     with pytest.raises(InputError, match=told):
         trainer_of(net, streams())
     trainer = trainer_of(net, buckets())
