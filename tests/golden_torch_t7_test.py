@@ -70,17 +70,18 @@ def test_golden_torch_files_are_read_to_the_last_byte(path):
     _same(value, torch_file.read(str(path)))
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in _FILES if p.stem.endswith("_ascii")], ids=_name
-)
-def test_golden_torch_text_holds_what_binary_holds(path):
-    text = torch_file.read(str(path))
-    for end in ("_bin", ""):
-        binary = path.with_name(path.name.replace("_ascii", end))
-        if binary.exists():
-            _same(text, torch_file.read(str(binary)))
-            return
-    pytest.skip("there is no binary file of the same")
+_TWINS = [
+    (path, twin)
+    for path in _FILES
+    if path.stem.endswith("_ascii")
+    for end in ("_bin", "")
+    if (twin := path.with_name(path.name.replace("_ascii", end))).exists()
+]
+
+
+@pytest.mark.parametrize("text, binary", _TWINS, ids=_name)
+def test_golden_torch_text_holds_what_binary_holds(text, binary):
+    _same(torch_file.read(str(text)), torch_file.read(str(binary)))
 
 
 @pytest.mark.parametrize(
