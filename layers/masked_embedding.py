@@ -17,7 +17,8 @@ class MaskedEmbedding(keras.layers.Layer):
     Args:
         words: ids are 0 to `words`; the table has `words + 1` rows.
         dim: width of a vector.
-        uniform: initial values are within plus and minus this.
+        uniform: initial values are within plus and minus this; None draws them
+            normal with deviation 1, as Torch does.
         seed: of the initial values; None draws anew.
 
     Input shape: integers, `(...)`.
@@ -34,7 +35,7 @@ class MaskedEmbedding(keras.layers.Layer):
         self,
         words: int,
         dim: int,
-        uniform: float = 0.1,
+        uniform: float | None = 0.1,
         seed: int | None = None,
         **kwargs,
     ):
@@ -44,7 +45,7 @@ class MaskedEmbedding(keras.layers.Layer):
                 raise ValueError(
                     f"{self.name}: {option} must be at least 1, not {value}."
                 )
-        if uniform < 0:
+        if uniform is not None and uniform < 0:
             raise ValueError(f"{self.name}: uniform is {uniform}, below 0.")
         self.words = words
         self.dim = dim
@@ -53,12 +54,17 @@ class MaskedEmbedding(keras.layers.Layer):
         self.supports_masking = True
 
     def build(self, input_shape):
+        start: keras.initializers.Initializer
+        if self.uniform is None:
+            start = keras.initializers.RandomNormal(stddev=1.0, seed=self.seed)
+        else:
+            start = UniformTable(-self.uniform, self.uniform, self.seed)
         # Autocast would make a half-precision copy of the table for each call.
         self.embeddings = mark_rows(
             self.add_weight(
                 name="embeddings",
                 shape=(self.words + 1, self.dim),
-                initializer=UniformTable(-self.uniform, self.uniform, self.seed),
+                initializer=start,
                 autocast=False,
             )
         )

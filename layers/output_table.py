@@ -123,11 +123,15 @@ class OutputTable(keras.layers.Layer, abc.ABC):
 
     def probs(self, hidden) -> tf.Tensor:
         """All words' probabilities, `(..., words)`, or their logarithms."""
+        scores = self.all_scores(hidden)
+        return tf.nn.log_softmax(scores) if self.logsoftmax else tf.nn.softmax(scores)
+
+    def all_scores(self, hidden) -> tf.Tensor:
+        """All words' scores, `(..., words)`, in the type of the weights."""
         hidden = tf.cast(hidden, self.compute_dtype)
         rows = tf.cast(tf.convert_to_tensor(self.linearity.value), hidden.dtype)
         scores = tf.tensordot(hidden, rows, [[-1], [1]])
-        scores = tf.cast(scores, self.variable_dtype) + self.bias.value
-        return tf.nn.log_softmax(scores) if self.logsoftmax else tf.nn.softmax(scores)
+        return tf.cast(scores, self.variable_dtype) + self.bias.value
 
     def compute_mask(self, inputs, mask=None):
         if not isinstance(inputs, (tuple, list)):

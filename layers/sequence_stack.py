@@ -57,9 +57,9 @@ class SequenceStack(keras.layers.Layer):
         self.dropout = dropout
         self.seed = seed
         self.supports_masking = True
-        self._drops = []
+        self.drops = []
         if dropout:
-            self._drops = [
+            self.drops = [
                 keras.layers.Dropout(
                     dropout,
                     seed=None if seed is None else seed + place,
@@ -85,8 +85,8 @@ class SequenceStack(keras.layers.Layer):
         for place, (layer, part) in enumerate(zip(self.layers, state, strict=True)):
             x, left = layer.run(x, part, mask)
             after.append(left)
-            if self._drops:
-                x = self._drops[place](x, training=training)
+            if self.drops:
+                x = self.drops[place](x, training=training)
         return x, tuple(after)
 
     def call(self, inputs, mask=None, training=False):

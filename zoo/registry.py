@@ -37,6 +37,7 @@ class Entry:
 
 
 _ACOUSTIC = "seqzoo.zoo.acoustic"
+_LANGUAGE = "seqzoo.zoo.language"
 MODELS = {
     "acoustic/dnn": Entry(
         f"{_ACOUSTIC}.dnn",
@@ -82,6 +83,18 @@ MODELS = {
         f"{_ACOUSTIC}.dbn_config:DbnConfig",
         "RBMs one on the other, pre-trained without labels for a DNN to start from",
     ),
+    "language/lstm": Entry(
+        f"{_LANGUAGE}.lstm",
+        f"{_LANGUAGE}.lstm_config:LstmConfig",
+        "words through LSTMs to the next word, by NCE (Torch's billion-word recipe)",
+        f"{_LANGUAGE}.recipe",
+    ),
+    "language/rnn": Entry(
+        f"{_LANGUAGE}.rnn",
+        f"{_LANGUAGE}.rnn_config:RnnConfig",
+        "words through simple recurrent layers or GRUs to the next word",
+        f"{_LANGUAGE}.recipe",
+    ),
 }
 """Every model under its name, `task/name`. A new model is a line here."""
 
@@ -111,11 +124,21 @@ def make(name: str, overrides: Sequence[str] = ()) -> tuple[Any, keras.Model]:
         InputError: as `config`.
     """
     settings = config(name, overrides)
+    return settings, build(name, settings)
+
+
+def build(name: str, settings: Any) -> keras.Model:
+    """A model with new weights.
+
+    Args:
+        name: one of `MODELS`.
+        settings: of its own kind, such as `config` gives.
+    """
     importlib.import_module(_entry(name).module)
-    config_class, build = _builders[name]
+    config_class, builder = _builders[name]
     if not isinstance(settings, config_class):
         raise TypeError(f"{name} is registered with {config_class}.")
-    return settings, build(settings)
+    return builder(settings)
 
 
 def config(name: str, overrides: Sequence[str] = ()) -> Any:

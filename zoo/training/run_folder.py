@@ -27,17 +27,23 @@ class RunFolder:
     Args:
         path: made if it is not there.
         command: the words of the command that trains, for the logs.
+        folders: to make inside.
 
     Raises:
         InputError: it cannot be made or written.
     """
 
-    def __init__(self, path: str, command: Sequence[str]):
+    def __init__(
+        self,
+        path: str,
+        command: Sequence[str],
+        folders: Sequence[str] = ("nnet", "log", "weights"),
+    ):
         self.path = path
         self.command = shlex.join(command)
         self._new = not os.path.exists(path)
         try:
-            for folder in ("nnet", "log", "weights"):
+            for folder in folders:
                 os.makedirs(os.path.join(path, folder), exist_ok=True)
             self.write_text("command.txt", self.command + "\n")
         except OSError as error:

@@ -1,0 +1,1 @@
+"""Language models: Torch7's billion-word recipe and its kin."""
