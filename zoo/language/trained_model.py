@@ -18,6 +18,7 @@ from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.zoo import registry
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.training import weight_files
+from seqzoo.zoo.training.run_kind import PRESET
 
 CONFIG, STATE, VOCABULARY, WEIGHTS = (
     "config.json",
@@ -25,7 +26,6 @@ CONFIG, STATE, VOCABULARY, WEIGHTS = (
     "vocabulary.txt",
     "weights",
 )
-PRESET = "preset:"
 _PRESETS = pathlib.Path(__file__).parent / "presets"
 
 
@@ -52,17 +52,6 @@ class TrainedLanguageModel:
 
     weights: str
     """The folder of the weights."""
-
-
-def is_one(path: str) -> bool:
-    """Whether `path` is the folder of a language model, or names a preset."""
-    if path.startswith(PRESET):
-        return True
-    try:
-        with open(os.path.join(path, CONFIG), encoding="utf-8") as file:
-            return json.load(file)["model"].startswith("language/")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False
 
 
 def presets() -> list[str]:
