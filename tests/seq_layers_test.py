@@ -267,7 +267,7 @@ def test_dropout_acts_on_outputs_in_training_only():
     assert kept.mean() == pytest.approx(0.5, abs=0.05)
     np.testing.assert_allclose(dropped.numpy()[kept], 2 * outputs.numpy()[kept], 1e-6)
     np.testing.assert_array_equal(after[0][0], same[0][0])
-    assert not SequenceStack([SeqRNN(2)])._drops
+    assert not SequenceStack([SeqRNN(2)]).drops
 
 
 @pytest.mark.parametrize("mode", ["both", "train", "eval", "neither"])
