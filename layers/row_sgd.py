@@ -85,7 +85,11 @@ class RowSGD(keras.optimizers.Optimizer):
         self.tables = tables
         self.initial_accumulator = initial_accumulator
         self.epsilon = epsilon
-        self._slots: list[keras.Variable | None] = []
+        self.slots: list[keras.Variable | None] = []
+        """Of each weight, in the order of `build`; None where its rule needs none."""
+        self.norm: tf.Tensor | None = None
+        """Of the gradients that were applied last, before the cut; a tensor of the
+        graph that is being traced, where one is. None if there is no cutoff."""
         self._rules: list[str] = []
 
     def build(self, variables):
@@ -100,7 +104,7 @@ class RowSGD(keras.optimizers.Optimizer):
         def start(shape, dtype=None):
             return tf.fill(shape, tf.cast(self.initial_accumulator, dtype))
 
-        self._slots = [
+        self.slots = [
             self.add_variable_from_reference(
                 variable,
                 names.get(rule, "velocity"),
@@ -114,7 +118,7 @@ class RowSGD(keras.optimizers.Optimizer):
     def update_step(self, gradient, variable, learning_rate, scale=1.0):
         # `variable` is TensorFlow's own.
         index = self._get_variable_index(variable)
-        rule, slot = self._rules[index], self._slots[index]
+        rule, slot = self._rules[index], self.slots[index]
         dtype = variable.dtype
         rate, scale = tf.cast(learning_rate, dtype), tf.cast(scale, dtype)
         if rule.endswith("momentum"):
@@ -199,7 +203,7 @@ class RowSGD(keras.optimizers.Optimizer):
         squares = tf.add_n(
             [2 * tf.cast(tf.nn.l2_loss(value), tf.float32) for value in values]
         )
-        norm = tf.sqrt(squares)
+        self.norm = norm = tf.sqrt(squares)
         return tf.where(norm > self.cutoff, self.cutoff / norm, 1.0)
 
     def _row_momentum(self, variable, slot, ids, rows, rate):

@@ -134,7 +134,7 @@ def test_golden_torch_trainstep(path):
             _close(tf.convert_to_tensor(gradient), case[f"{s}grad{i}"])
         optimizer.apply(gradients, model.params)
         for i, (weight, slot) in enumerate(
-            zip(model.params, optimizer._slots, strict=True), 1
+            zip(model.params, optimizer.slots, strict=True), 1
         ):
             _close(weight.value, case[f"{s}param{i}"])
             if slot is not None:

@@ -217,7 +217,7 @@ def test_its_state_is_saved(tmp_path):
 def test_without_momentum_there_is_no_slot():
     optimizer = layers.RowSGD(0.1)
     optimizer.build([_weight(np.zeros(3)), _weight(np.zeros((2, 2)), table=True)])
-    assert optimizer._slots == [None, None]
+    assert optimizer.slots == [None, None]
 
 
 @pytest.mark.parametrize(
