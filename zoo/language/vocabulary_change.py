@@ -187,9 +187,9 @@ def _report(old: Vocabulary, new: Vocabulary, places: np.ndarray) -> Report:
     gone = np.ones(len(old), bool)
     gone[places[kept] - 1] = False
     return Report(
-        kept=[new.words[i] for i in np.flatnonzero(kept)],
-        new=[new.words[i] for i in fresh],
-        dropped=[old.words[i] for i in np.flatnonzero(gone)],
+        kept=[new.words[i] for i in np.flatnonzero(kept).tolist()],
+        new=[new.words[i] for i in fresh.tolist()],
+        dropped=[old.words[i] for i in np.flatnonzero(gone).tolist()],
         share=float(counts[kept].sum() / max(1, counts.sum())),
     )
 
