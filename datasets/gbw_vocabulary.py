@@ -6,6 +6,7 @@ import heapq
 import itertools
 import operator
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -18,16 +19,20 @@ SPECIAL = (UNKNOWN, START, END)
 MOST_TYPES = 1 << 21
 """So many different words are counted in memory (about 400 MB); more go to disk."""
 
+_ESCAPED = re.compile(r"[\\\n\udc80-\udcff]")
+_ESCAPES = re.compile(r"\\(?:\\|n|x[89a-f][0-9a-f])")
+
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
     """Words and their counts in the training text.
 
     The word of id `i` is `words[i - 1]`: ids begin with 1, as in Torch, and 0 stands
-    between sentences. `<UNK>`, `<S>` and `</S>` are among the words.
+    between sentences. `<UNK>`, `<S>` and `</S>` are among the words, but not where
+    these are characters.
 
     Attributes:
-        words: each once.
+        words: each once. Bytes that are no UTF-8 stand as Python's surrogate escapes.
         counts: `(words,)` int64; their sum is the size of the training text,
             both marks of every sentence included.
     """
@@ -45,18 +50,26 @@ class Vocabulary:
 
     @property
     def unknown(self) -> int:
-        """The id of `<UNK>`."""
-        return self.ids[UNKNOWN]
+        """The id of `<UNK>`; an `InputError` where these are characters."""
+        return self._special(UNKNOWN)
 
     @property
     def start(self) -> int:
-        """The id of `<S>`."""
-        return self.ids[START]
+        """The id of `<S>`; an `InputError` where these are characters."""
+        return self._special(START)
 
     @property
     def end(self) -> int:
-        """The id of `</S>`."""
-        return self.ids[END]
+        """The id of `</S>`; an `InputError` where these are characters."""
+        return self._special(END)
+
+    def _special(self, word: str) -> int:
+        if word not in self.ids:
+            raise InputError(
+                f"the vocabulary has no {word}: it is one of characters; give a model "
+                "of words."
+            )
+        return self.ids[word]
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """The ids of words; that of `<UNK>` for one that is not there."""
@@ -67,14 +80,23 @@ class Vocabulary:
         return [self.words[i - 1] for i in ids]
 
     def save(self, path: str) -> None:
-        """Writes `word count` lines; the word of id `i` is on line `i`."""
-        lines = map("{} {}\n".format, self.words, self.counts.tolist())
+        r"""Writes `word count` lines; the word of id `i` is on line `i`.
+
+        In words, `\\` stands for a backslash, `\n` for the end of a line and `\xff` for
+        a byte that is no UTF-8.
+        """
+        words = (_ESCAPED.sub(_escape, word) for word in self.words)
+        lines = map("{} {}\n".format, words, self.counts.tolist())
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
 
     @classmethod
-    def load(cls, path: str) -> "Vocabulary":
+    def load(cls, path: str, characters: bool = False) -> "Vocabulary":
         """Reads what `save` wrote.
+
+        Args:
+            path: of the file.
+            characters: whether these are characters, with no `<UNK>`, `<S>`, `</S>`.
 
         Raises:
             InputError: for a line that is no word with a count, a word that comes
@@ -94,21 +116,25 @@ class Vocabulary:
                 raise InputError(
                     f"{path}:{number}: {line[:40]!r} is not a word and its count."
                 )
-            words.append(word)
+            words.append(_ESCAPES.sub(_unescape, word) if "\\" in word else word)
             counts.append(int(count))
-        return cls(words, np.array(counts, np.int64)).checked(path)
+        return cls(words, np.array(counts, np.int64)).checked(path, characters)
 
-    def checked(self, where: str) -> "Vocabulary":
+    def checked(self, where: str, characters: bool = False) -> "Vocabulary":
         """Itself, if each word is there once and the three special ones are.
 
+        Args:
+            where: begins errors.
+            characters: as in `load`.
+
         Raises:
-            InputError: if not; `where` begins it.
+            InputError: if not.
         """
         if len(self.ids) != len(self.words):
             again = next(w for i, w in enumerate(self.words, 1) if self.ids[w] != i)
             raise InputError(f"{where}: the word {again!r} is there twice.")
         for word in SPECIAL:
-            if word not in self.ids:
+            if word not in self.ids and not characters:
                 raise InputError(
                     f"{where}: there is no word {word}; all of "
                     f"{' '.join(SPECIAL)} are needed."
@@ -138,6 +164,20 @@ class Vocabulary:
             f"{ours}: its vocabulary is not that of {others} ({sizes}); make the "
             f"data with the vocabulary of {others}."
         )
+
+
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    if char == "\n":
+        return r"\n"
+    return r"\\" if char == "\\" else f"\\x{ord(char) - 0xDC00:02x}"
+
+
+def _unescape(found: re.Match[str]) -> str:
+    code = found[0][1:]
+    if code[0] == "x":
+        return chr(0xDC00 + int(code[1:], 16))
+    return "\n" if code == "n" else code
 
 
 def make(

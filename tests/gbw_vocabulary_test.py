@@ -3,6 +3,8 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seqzoo.datasets import gbw_vocabulary
 from seqzoo.datasets.errors import InputError
@@ -55,6 +57,44 @@ def test_a_vocabulary_comes_back_from_disk(tmp_path):
     again = Vocabulary.load(path)
     assert again.words == words
     assert again.counts.tolist() == list(range(6))
+
+
+TOKENS = st.text(
+    st.one_of(
+        st.sampled_from("\\nx \n\r\u2028f8"),
+        st.characters(codec="utf-8"),
+        st.integers(0xDC80, 0xDCFF).map(chr),  # Bytes that are no UTF-8.
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(TOKENS, unique=True, min_size=1))
+def test_any_tokens_come_back_from_disk(tmp_path_factory, words):
+    path = str(tmp_path_factory.getbasetemp() / "tokens")
+    Vocabulary(words, np.arange(len(words))).save(path)
+    again = Vocabulary.load(path, characters=True)
+    assert again.words == words
+    assert again.counts.tolist() == list(range(len(words)))
+
+
+def test_how_tokens_stand_in_the_file(tmp_path):
+    path = tmp_path / "v"
+    Vocabulary(["\n", " ", "\\", "caf\udce9", "é"], np.arange(5)).save(str(path))
+    assert path.read_bytes() == b"\\n 0\n  1\n\\\\ 2\ncaf\\xe9 3\n\xc3\xa9 4\n"
+    # A backslash that nobody doubled is one, unless it says something else.
+    path.write_bytes(rb"C:\temp 1")
+    assert Vocabulary.load(str(path), characters=True).words == [r"C:\temp"]
+
+
+def test_characters_have_no_special_words(tmp_path):
+    (tmp_path / "v").write_bytes(b"a 1\n\\n 2\n")
+    vocabulary = Vocabulary.load(str(tmp_path / "v"), characters=True)
+    for name, word in {"unknown": "<UNK>", "start": "<S>", "end": "</S>"}.items():
+        with pytest.raises(InputError, match=f"has no {word}: it is one of characters"):
+            getattr(vocabulary, name)
 
 
 @pytest.mark.parametrize(

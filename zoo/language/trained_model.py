@@ -17,7 +17,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.zoo import registry
 from seqzoo.zoo.language.language_model import LanguageModel
-from seqzoo.zoo.training import weight_files
+from seqzoo.zoo.training import run_kind, weight_files
 from seqzoo.zoo.training.run_kind import PRESET
 
 CONFIG, STATE, VOCABULARY, WEIGHTS = (
@@ -51,7 +51,12 @@ class TrainedLanguageModel:
     """All of `config.json`: also "training", the options, and "data"."""
 
     weights: str
-    """The folder of the weights."""
+    """The folder of the weights; empty for a model of a Torch file."""
+
+    @property
+    def characters(self) -> bool:
+        """Whether its words are characters, and a text has no sentences."""
+        return _has_characters(self.about)
 
 
 def presets() -> list[str]:
@@ -79,13 +84,17 @@ def read(path: str, noise: bool = False) -> TrainedLanguageModel:
     """The model of a run folder: the best one of its training so far.
 
     Args:
-        path: of the folder, or `preset:NAME`.
+        path: of the folder, `preset:NAME`, or a file that Torch saved.
         noise: whether the tables are made that training draws from.
 
     Raises:
         InputError: if there is none, it has no weights yet, or it is damaged.
     """
     path = folder(path)
+    if run_kind.is_torch_file(path):
+        from seqzoo.zoo.language import import_torch
+
+        return import_torch.read(path, noise)
     about = read_json(path, CONFIG)
     name = about.get("model")
     if not isinstance(name, str) or not name.startswith("language/"):
@@ -93,7 +102,7 @@ def read(path: str, noise: bool = False) -> TrainedLanguageModel:
     state = read_json(path, STATE)
     if not state.get("weights"):
         raise InputError(f"{path}: no epoch of its training has ended yet.")
-    vocabulary = Vocabulary.load(os.path.join(path, VOCABULARY))
+    vocabulary = Vocabulary.load(os.path.join(path, VOCABULARY), _has_characters(about))
     config = settings(name, about["settings"])
     if config.words != len(vocabulary):
         raise InputError(
@@ -171,3 +180,8 @@ def write(
 def _write_json(path: str, name: str, value: Mapping[str, Any]) -> None:
     with open(os.path.join(path, name), "w", encoding="utf-8") as file:
         file.write(json.dumps(value, indent=2) + "\n")
+
+
+def _has_characters(about: Mapping[str, Any]) -> bool:
+    """Whether `config.json` tells of a model of characters."""
+    return about.get("tokens", "words") == "characters"

@@ -1,17 +1,24 @@
-"""What kind of run a folder holds, told without TensorFlow."""
+"""What kind of model a path names, told without TensorFlow."""
 
 import json
 import os
+
+from seqzoo.datasets import torch_file
 
 PRESET = "preset:"
 
 
 def is_language(path: str) -> bool:
-    """Whether `path` is the folder of a language model, or names a preset of one."""
-    if path.startswith(PRESET):
+    """Whether `path` is a language model: a folder, a preset or a file of Torch."""
+    if path.startswith(PRESET) or is_torch_file(path):
         return True
     try:
         with open(os.path.join(path, "config.json"), encoding="utf-8") as file:
             return json.load(file)["model"].startswith("language/")
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
+
+
+def is_torch_file(path: str) -> bool:
+    """Whether `path` is a file that Torch7 saved."""
+    return not os.path.isdir(path) and torch_file.is_one(path)
