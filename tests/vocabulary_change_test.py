@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,6 +14,7 @@ from seqzoo.layers import RowSGD
 from seqzoo.zoo import registry
 from seqzoo.zoo.language import trained_model, vocabulary_change
 from seqzoo.zoo.language.lstm_config import LstmConfig
+from seqzoo.zoo.training import weight_files
 
 _TABLES = ("embedding/embeddings", "output/linearity", "output/bias")
 
@@ -149,6 +151,33 @@ def test_slots_may_be_files(tmp_path):
     assert slot.numpy()[:, 0].tolist() == [-1, 12, 15, -1, -1, 18, 9, 3]
 
 
+def test_slots_may_be_in_a_folder(tmp_path):
+    old = save(tmp_path / "old", OLD)
+    slot, step = tf.Variable(tf.zeros(7)), tf.Variable(0, dtype=tf.int64)
+    new = {"output/bias": slot, "iterations": step}
+    folder = str(tmp_path / "slots")
+    kept = {
+        "output/bias": keras.Variable(np.arange(6.0)),
+        "iterations": keras.Variable(7, dtype="int64"),
+    }
+    weight_files.save(folder, kept)
+    vocabulary_change.carry_over(old, NEW, build(NEW), folder, new)
+    assert slot.numpy().tolist() == [3, 4, 0, 0, 5, 2, 0] and int(step) == 7
+
+
+def test_a_model_that_is_in_memory_only(tmp_path):
+    old = save(tmp_path / "old", OLD)
+    here = dataclasses.replace(old, weights="")
+    models = [build(NEW), build(NEW)]
+    reports = [
+        vocabulary_change.carry_over(one, NEW, model)
+        for one, model in zip([old, here], models, strict=True)
+    ]
+    assert reports[0] == reports[1]
+    for name, weight in models[0].named_weights().items():
+        np.testing.assert_array_equal(weight, models[1].named_weights()[name])
+
+
 def test_rows_go_over_in_pieces(tmp_path, monkeypatch):
     old = save(tmp_path / "old", OLD)
     whole, pieces = build(NEW), build(NEW)
@@ -185,7 +214,7 @@ def test_a_model_of_another_size_is_not_touched(tmp_path):
     other = dataclasses.replace(settings(len(NEW)), hiddensize=(3, 3))
     model = registry.build("language/lstm", other)
     before = arrays(model.named_weights())
-    with pytest.raises(InputError, match=r"lstm_2.*cannot be read"):
+    with pytest.raises(InputError, match="old: has no lstm_2/.*, but the new model"):
         vocabulary_change.carry_over(old, NEW, model)
     wide = registry.build("language/lstm", dataclasses.replace(other, hiddensize=(4,)))
     with pytest.raises(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ TABLES = {"embedding/embeddings": 1, "output/linearity": 0, "output/bias": 0}
 """Weights with a row a word; the row of word id 1. Row 0 of the embedding is none's."""
 
 _OPTIONAL = ("seed/", "output/z")  # There only with dropout, noise, NCE.
+_SAME_SETTINGS = "give it the old one's settings: only the vocabulary may differ."
 _PIECE = 1 << 25  # Bytes held at a time.
 _SHOWN = 20
 
@@ -64,7 +66,7 @@ def carry_over(
     old: TrainedLanguageModel,
     vocabulary: Vocabulary,
     model: LanguageModel,
-    old_slots: Mapping[str, Any] | None = None,
+    old_slots: Mapping[str, Any] | str | None = None,
     new_slots: Mapping[str, Any] | None = None,
 ) -> Report:
     """Gives a new model what an old one knows of the words that both have.
@@ -81,14 +83,14 @@ def carry_over(
     until training has settled that; the full softmax divides by their sum anyway.
 
     Args:
-        old: is read from its weights' files, some rows at a time; its `model` is
-            neither read nor changed.
+        old: is not changed. It is read some rows at a time from its weights' files;
+            one without such a folder, from its `model`.
         vocabulary: of the new text.
         model: built with the settings of the old one, except `words`, which is
             `len(vocabulary)`; with its initial weights.
         old_slots: an optimizer's variables or arrays, under the names of
             `model.named_weights()` that they belong to; maybe more, say "iterations",
-            which go over as they are.
+            which go over as they are. Or the folder where `weight_files` wrote them.
         new_slots: the new optimizer's, with their initial values, which those of new
             words keep. A name that only one of both has is left alone.
 
@@ -110,6 +112,8 @@ def carry_over(
     rows = _Rows(old=places[to] - 1, new=to)
 
     pairs = list(_weights(old, model))
+    if isinstance(old_slots, str):
+        old_slots = _stored(old_slots)
     if old_slots is not None and new_slots is not None:
         shared = [name for name in new_slots if name in old_slots]
         pairs += [(name, old_slots[name], new_slots[name]) for name in shared]
@@ -132,10 +136,24 @@ class _Rows:
 def _weights(
     old: TrainedLanguageModel, model: LanguageModel
 ) -> Iterator[tuple[str, Any, Any]]:
-    there = set(weight_files.names(old.weights))
+    there: Mapping[str, Any]
+    if os.path.isdir(old.weights):
+        there = _stored(old.weights)
+    else:
+        there = old.model.named_weights()
     for name, weight in model.named_weights().items():
-        if name in there or not name.startswith(_OPTIONAL):
-            yield name, weight_files.read(old.weights, name), weight
+        if name in there:
+            yield name, there[name], weight
+        elif not name.startswith(_OPTIONAL):
+            raise InputError(
+                f"{old.path}: has no {name}, but the new model does; {_SAME_SETTINGS}"
+            )
+
+
+def _stored(folder: str) -> dict[str, np.ndarray]:
+    """Weights in a folder, mapped to memory."""
+    names = weight_files.names(folder)
+    return {name: weight_files.read(folder, name) for name in names}
 
 
 def _check(old: TrainedLanguageModel, name: str, before: Any, after: Any) -> None:
@@ -147,8 +165,8 @@ def _check(old: TrainedLanguageModel, name: str, before: Any, after: Any) -> Non
         fits = found == (first + len(old.vocabulary), *wanted[1:])
     if not fits:
         raise InputError(
-            f"{old.path}: {name} has shape {found}, the new model's {wanted}; they may "
-            "differ in the vocabulary only, so give the new one the old one's settings."
+            f"{old.path}: {name} has shape {found}, the new model's {wanted}; "
+            f"{_SAME_SETTINGS}"
         )
 
 
