@@ -55,7 +55,7 @@ def _check(words):
     if name in ("COMMAND", "CMD", "...", "…"):
         return
     assert name in main.COMMANDS, f"there is no command {name}"
-    _, flags = main.load(name)
+    _, flags = main.load(name, rest)
     args = command_line.parse(rest, flags)
     if name == "train" and args and args[0] != "MODEL":
         registry.config(args[0], flags.set)

@@ -27,8 +27,9 @@ COMMANDS = {
 }
 """What each command does. The command NAME is the module `NAME_command` beside this
 one: its `USAGE` text, `define(flag_values)` and `run(args, flags)`; maybe also
-`settings(words)`, the names that its `--set` takes. It is imported when it is run, and
-imports TensorFlow only when it needs that."""
+`settings(words)`, the names that its `--set` takes, and `instead(words)`, the module
+that takes these words in its place. It is imported when it is run, and imports
+TensorFlow only when it needs that."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,9 +64,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run(name, words[1:])
 
 
-def load(name: str) -> tuple[ModuleType, absl.flags.FlagValues]:
-    """A command's module, and its flags with those that every command has."""
+def load(
+    name: str, words: Sequence[str] = ()
+) -> tuple[ModuleType, absl.flags.FlagValues]:
+    """A command's module, and its flags with those that every command has.
+
+    Args:
+        name: of the command.
+        words: those after it, which may choose among modules.
+    """
     module = importlib.import_module(f"seqzoo.zoo.commands.{name}_command")
+    if other := getattr(module, "instead", lambda _: None)(words):
+        module = importlib.import_module(f"seqzoo.zoo.commands.{other}")
     flag_values = absl.flags.FlagValues()
     module.define(flag_values)
     common.define_general(flag_values)
@@ -77,7 +87,7 @@ def _run(name: str, words: Sequence[str]) -> int:
     common.command[:] = ["seqzoo", name, *words]
     show_traceback = "--traceback" in words
     try:
-        module, flags = load(name)
+        module, flags = load(name, words)
         settings = getattr(module, "settings", None)
         args = command_line.parse(words, flags, full_name, settings)
         if flags.help:

@@ -4,7 +4,7 @@ import textwrap
 
 import absl.flags
 
-from seqzoo.zoo import registry
+from seqzoo.zoo import presets, registry
 from seqzoo.zoo.commands import common
 
 USAGE = """
@@ -26,6 +26,10 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         width = max(map(len, registry.MODELS))
         for name, entry in registry.MODELS.items():
             print(f"{name:{width}}  {entry.description}")
+        print("\nrecipes, for train --preset:")
+        width = max(map(len, presets.PRESETS))
+        for name, preset in presets.PRESETS.items():
+            print(f"{name:{width}}  {preset.model}: {preset.description}")
         return
     for name, default, meaning in registry.settings(args[0]):
         print(f"{name}={default}")

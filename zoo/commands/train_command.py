@@ -35,7 +35,8 @@ DNNs are trained on shuffled frames, acoustic/lstm on pieces of utterances
 (nnet-train-multistream) and acoustic/blstm on whole ones of like lengths
 (nnet-train-multistream-perutt); --train_tool chooses another way. The flags keep the
 names of train.sh, train_scheduler.sh and these tools; --learn-rate and --learn_rate are
-the same.
+the same. Language models have flags of their own: see
+`seqzoo train language/lstm --help`.
 
 --init goes on from a trained network, with other data, other targets
 (--replace_output), or some of its components as they are (--freeze).
@@ -46,6 +47,12 @@ _BUNDLES = ("train_tool", "train_tool_opts", "scheduler_opts")
 
 _SETTINGS = ("languages", "bn_dim", "feat_type", "traps_dct_basis", "cnn_proto_opts")
 """Flags that are settings of some models, under the same name."""
+
+
+def instead(words: Sequence[str]) -> str | None:
+    """The module that trains language models, if it is to train one."""
+    language = any(word.startswith("language/") for word in words)
+    return "language_train" if language else None
 
 
 def settings(words: Sequence[str]) -> list[str]:

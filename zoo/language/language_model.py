@@ -54,9 +54,9 @@ class LanguageModel(keras.Model):
         self.output_layer = output
         self.dropout = dropout
         self.seed = seed
-        self._drop = None
+        self.drop: keras.layers.Dropout | None = None
         if dropout:
-            self._drop = keras.layers.Dropout(
+            self.drop = keras.layers.Dropout(
                 dropout, seed=seed, dtype=recurrent.dtype_policy, name="dropout"
             )
 
@@ -74,8 +74,8 @@ class LanguageModel(keras.Model):
         _build(self.recurrent, (None, None, width))
         shape = self.recurrent.compute_output_shape((None, None, width))
         _build(self.output_layer, shape)
-        if self._drop is not None:
-            _build(self._drop, (None, None, width))
+        if self.drop is not None:
+            _build(self.drop, (None, None, width))
         self.built = True
 
     def zero_state(self, batch) -> State:
@@ -94,17 +94,21 @@ class LanguageModel(keras.Model):
             `(time, batch, dim)`, and the state after the last word.
         """
         x = self.embedding(words)
-        if self._drop is not None:
-            x = self._drop(x, training=training)
+        if self.drop is not None:
+            x = self.drop(x, training=training)
         return self.recurrent.run(x, state, tf.not_equal(words, 0), training)
 
-    def word_losses(self, words, targets, state: State, training: bool = False):
+    def word_losses(
+        self, words, targets, state: State, training: bool = False, noise=None
+    ):
         """Training losses, going on from a state.
 
         Args:
             words, targets: `(time, batch)` ids; no target is 0.
             state: as in `run`.
             training: as in `run`. Losses are the output layer's in any case.
+            noise: word ids to take instead of drawing, `(time, k)`, or
+                `(time, batch, k)` with `rownoise`.
 
         Returns:
             Losses `(time, batch)`, 0 where there is no target, and the state after.
@@ -112,7 +116,8 @@ class LanguageModel(keras.Model):
         hidden, state = self.run(words, state, training)
         real = tf.not_equal(targets, 0)
         # The output layer counts from 0, and takes any id where there is no target.
-        found = self.output_layer.losses(hidden, tf.maximum(targets, 1) - 1)
+        given = {} if noise is None else {"noise": noise - 1}
+        found = self.output_layer.losses(hidden, tf.maximum(targets, 1) - 1, **given)
         found = tf.cast(found, self.output_layer.variable_dtype)
         return tf.where(real, found, 0), state
 
@@ -177,7 +182,7 @@ class LanguageModel(keras.Model):
             found["output/z"] = constant
         if noise := getattr(self.output_layer, "noise_seeds", None):
             found["seed/noise"] = noise.state
-        drops = [self._drop, *self.recurrent.drops] if self._drop else []
+        drops = [self.drop, *self.recurrent.drops] if self.drop else []
         for number, drop in enumerate(drops):
             found[f"seed/dropout_{number}"] = drop.seed_generator.state
         return found

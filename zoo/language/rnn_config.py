@@ -1,7 +1,8 @@
 """The configuration of `language/rnn`."""
 
 import dataclasses
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from seqzoo.zoo.language.language_config import LanguageConfig, Output
 
@@ -12,6 +13,14 @@ class RnnConfig(LanguageConfig):
 
     Defaults are those of Torch's recurrent-language-model.lua.
     """
+
+    training: ClassVar[Mapping[str, Any]] = {
+        "batchsize": (32,),
+        "seqlen": 5,
+        "trainsize": -1,
+        "validsize": -1,
+    }
+    """Options of training that are not those of `language/lstm`."""
 
     hiddensize: tuple[int, ...] = (200,)
     """Width of each recurrent layer's output, from the first on."""

@@ -66,11 +66,12 @@ class RunFolder:
         """A path inside."""
         return os.path.join(self.path, *parts)
 
-    def begin(self, config: Mapping[str, Any]) -> None:
+    def begin(self, config: Mapping[str, Any], free: Sequence[str] = ()) -> None:
         """Keeps what the run is made from; on a resumed run checks it is the same.
 
         Args:
             config: plain values.
+            free: those that may differ, as `training.maxepoch`.
 
         Raises:
             InputError: the folder holds a run of something else.
@@ -80,7 +81,7 @@ class RunFolder:
         if self.load_state() is not None and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 before = json.load(file)
-            told = _first_difference(before, plain)
+            told = _first_difference(before, plain, free)
             if told:
                 raise InputError(
                     f"{self.path}: holds a run with {told}; give another folder, or "
@@ -161,12 +162,16 @@ class Log:
         self._file.flush()
 
 
-def _first_difference(before: Any, now: Any, path: str = "") -> str:
+def _first_difference(
+    before: Any, now: Any, free: Sequence[str], path: str = ""
+) -> str:
     """What differs, in words; '' if nothing."""
+    if path in free:
+        return ""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:
             name = f"{path}.{key}" if path else key
-            told = _first_difference(before.get(key), now.get(key), name)
+            told = _first_difference(before.get(key), now.get(key), free, name)
             if told:
                 return told
         return ""

@@ -1,0 +1,260 @@
+"""Makes the run of a language model: data, vocabulary, model, and trains it."""
+
+import contextlib
+import dataclasses
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from seqzoo import layers
+from seqzoo.datasets import gbw, kjv
+from seqzoo.datasets.errors import InputError
+from seqzoo.datasets.gbw_cache import Cache
+from seqzoo.zoo import registry
+from seqzoo.zoo.language import trained_model, vocabulary_change
+from seqzoo.zoo.language.language_model import LanguageModel
+from seqzoo.zoo.language.train_options import LanguageTrainOptions
+from seqzoo.zoo.language.trained_model import TrainedLanguageModel
+from seqzoo.zoo.language.trainer import compute_in_bfloat16, slots
+from seqzoo.zoo.language.training import LanguageTraining, Progress
+from seqzoo.zoo.training import weight_files
+from seqzoo.zoo.training.run_folder import RunFolder
+
+_LOG = logging.getLogger(__name__)
+
+_LIKE_OLD = ("hiddensize", "inputsize", "projsize", "peepholes", "cell", "activation")
+"""Settings that a model keeps when its training goes on."""
+
+_FREE = ("training.maxepoch", "training.earlystop", "training.valid_perplexity")
+"""Options that may be others when a run is resumed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Data:
+    """What to train on."""
+
+    source: str | None = None
+    """A folder of text, a Torch set or a cache; None is the bundled King James
+    Bible."""
+
+    cache: str | None = None
+    """Where the word ids are kept; None is inside the run folder."""
+
+    subset: str | None = None
+    """"tiny" is Torch's small training set."""
+
+    min_count: int = 3
+    """How often a word must come to be in the vocabulary of a text."""
+
+    processes: int = 1
+    """That read text at the same time."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Start:
+    """What to start from, other than new weights."""
+
+    init: str
+    """A run folder, `preset:NAME` or a Torch file."""
+
+    vocabulary: str = "data"
+    """"data" makes the vocabulary of the text, "init" keeps the model's."""
+
+    going_on: bool = False
+    """Whether epochs and the learning rate go on from those of `init`."""
+
+
+def train(
+    path: str,
+    command: Sequence[str],
+    name: str,
+    overrides: Sequence[str],
+    options: LanguageTrainOptions,
+    data: Data,
+    start: Start | None = None,
+    progress_bar: bool = False,
+    profile: bool = False,
+) -> Progress:
+    """Trains a language model into a run folder, or goes on in one.
+
+    Args:
+        path: of the folder.
+        command: the words of the command, for the records.
+        name: `language/lstm` or `language/rnn`.
+        overrides: settings, as `registry.config` takes them.
+        options: of the training.
+        data: what to train on.
+        start: what to start from.
+        progress_bar: whether bars are shown on standard error.
+        profile: whether the first steps are profiled.
+
+    Raises:
+        InputError: about the data, the settings, or the folder.
+    """
+    config = registry.config(name, overrides)
+    folder = RunFolder(path, command, ("log", "weights", "resume"))
+    with folder.removed_on_failure(), _log_file(folder):
+        old = None
+        if start is not None:
+            old = _old(folder, start, name, config, overrides)
+        keep = start is not None and start.vocabulary == "init"
+        given = old.vocabulary if old is not None and keep else None
+        cache = gbw.open_data(
+            data.source or kjv.path(),
+            data.cache or folder.file("data"),
+            subset=data.subset,
+            min_count=data.min_count,
+            vocabulary=given,
+            vocabulary_of=start.init if start else "the model",
+            processes=data.processes,
+        )
+        vocabulary = cache.vocabulary
+        if config.words not in (0, len(vocabulary)):
+            raise InputError(
+                f"words is {config.words}, but the data has {len(vocabulary)} words; "
+                "leave it out."
+            )
+        if old is not None:
+            config = _adapted(old.config, config, overrides)
+        config = dataclasses.replace(config, words=len(vocabulary))
+        _tell_data(cache)
+        about = {
+            "model": name,
+            "settings": dataclasses.asdict(config),
+            "training": dataclasses.asdict(options),
+            "data": {
+                "source": os.path.abspath(data.source) if data.source else "kjv",
+                "cache": os.path.abspath(cache.folder),
+                "subset": data.subset,
+                "min_count": data.min_count,
+                "words": len(vocabulary),
+                "training_words": cache.sets["train"].targets,
+            },
+            "start": None if start is None else dataclasses.asdict(start),
+            "tokens": "words",
+        }
+        folder.begin(about, free=_FREE)
+        vocabulary.save(folder.file(trained_model.VOCABULARY))
+        model = registry.build(name, config)
+        assert isinstance(model, LanguageModel)
+        optimizer = layers.RowSGD(
+            options.startlr, options.momentum, options.cutoff, options.tables
+        )
+        optimizer.build(model.trainable_weights)
+        begin = Progress(learn_rate=options.startlr)
+        if old is not None and folder.load_state() is None:
+            report = vocabulary_change.carry_over(
+                old, vocabulary, model, **_slots(old, optimizer, model)
+            )
+            report.save(folder.file("vocabulary_change.txt"))
+            _LOG.info("%s", report.text())
+            if start is not None and start.going_on:
+                begin = _continued(old, options)
+        else:
+            model.set_counts(vocabulary.counts)
+        if options.bfloat16:
+            compute_in_bfloat16(model)
+        _LOG.info("%s: %s parameters", name, f"{_parameters(model):,}")
+        training = LanguageTraining(
+            folder,
+            options,
+            model,
+            optimizer,
+            cache,
+            progress_bar=progress_bar,
+            profile=profile,
+            begin=begin,
+        )
+        return training.run()
+
+
+def _old(
+    folder: RunFolder, start: Start, name: str, config: Any, overrides: Sequence[str]
+) -> TrainedLanguageModel:
+    path = start.init
+    if path.endswith(".t7"):
+        from seqzoo.zoo.language import import_torch
+
+        path = folder.file("imported")
+        if not os.path.isdir(path):
+            import_torch.write(start.init, path, folder.command)
+    old = trained_model.read(path)
+    if old.name != name:
+        raise InputError(
+            f"{start.init}: is a {old.name}, but {name} is to be trained; give "
+            f"`train {old.name}`."
+        )
+    if old.about.get("tokens", "words") != "words":
+        raise InputError(
+            f"{start.init}: is a model of characters; models of words are trained."
+        )
+    for field in _LIKE_OLD:
+        given = any(one.partition("=")[0].strip() == field for one in overrides)
+        if given and getattr(old.config, field) != getattr(config, field):
+            raise InputError(
+                f"{start.init}: {field} is {getattr(old.config, field)}, not "
+                f"{getattr(config, field)}; leave it out to go on from that model."
+            )
+    return old
+
+
+def _adapted(old: Any, config: Any, overrides: Sequence[str]) -> Any:
+    """The old model's settings with those that were given."""
+    given = {one.partition("=")[0].strip().replace("-", "_") for one in overrides}
+    return dataclasses.replace(old, **{name: getattr(config, name) for name in given})
+
+
+def _slots(
+    old: TrainedLanguageModel, optimizer: layers.RowSGD, model: LanguageModel
+) -> dict[str, Any]:
+    """What the old run's optimizer left, where its best epoch is its last."""
+    folder = os.path.join(old.path, "resume", os.path.basename(old.weights))
+    if not os.path.isdir(folder):
+        return {}
+    before = {n: weight_files.read(folder, n) for n in weight_files.names(folder)}
+    return {"old_slots": before, "new_slots": slots(optimizer, model)}
+
+
+def _continued(old: TrainedLanguageModel, options: LanguageTrainOptions) -> Progress:
+    """The epochs and the learning rate of the run that is gone on with."""
+    from seqzoo.zoo.language import learn_rate
+
+    epochs = int(old.about.get("epoch") or 0)
+    rate = options.startlr
+    for epoch in range(1, epochs + 1):
+        rate = learn_rate.after(epoch, rate, options)
+    return Progress(epoch=epochs, learn_rate=rate, best_epoch=epochs)
+
+
+def _tell_data(cache: Cache) -> None:
+    sets = ", ".join(
+        f"{name} {len(sentences):,} sentences, {sentences.targets:,} words"
+        for name, sentences in cache.sets.items()
+    )
+    _LOG.info("vocabulary of %s words; %s", f"{len(cache.vocabulary):,}", sets)
+    for name, sentences in cache.sets.items():
+        if sentences.skipped:
+            _LOG.warning(
+                "%s: %d sentences of one word or none are left out.",
+                name,
+                sentences.skipped,
+            )
+
+
+def _parameters(model: LanguageModel) -> int:
+    return sum(weight.value.shape.num_elements() for weight in model.trainable_weights)
+
+
+@contextlib.contextmanager
+def _log_file(folder: RunFolder) -> Iterator[None]:
+    """Also writes what the program logs to `log/train.log`."""
+    handler = logging.FileHandler(folder.file("log", "train.log"), encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("seqzoo")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()

@@ -1,0 +1,319 @@
+"""The training of a language model, in a run folder that can be resumed."""
+
+import contextlib
+import dataclasses
+import logging
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tqdm
+
+from seqzoo import layers
+from seqzoo.datasets import language_batches
+from seqzoo.datasets.gbw_cache import Cache
+from seqzoo.datasets.multi_sequence import MultiSequence, State
+from seqzoo.zoo.language import learn_rate, trained_model
+from seqzoo.zoo.language.language_model import LanguageModel
+from seqzoo.zoo.language.language_row import LanguageRow
+from seqzoo.zoo.language.train_options import LanguageTrainOptions
+from seqzoo.zoo.language.trainer import LanguageTrainer, Sums, slots
+from seqzoo.zoo.training import weight_files
+from seqzoo.zoo.training.run_folder import RunFolder
+
+_LOG = logging.getLogger(__name__)
+_PROFILED_STEPS = 5
+# Keras's file is made of whole copies of the tables.
+_LARGEST_KERAS_FILE = 1 << 29
+
+
+@dataclasses.dataclass
+class Progress:
+    """Where a training stands between two epochs; `state.json` holds it."""
+
+    epoch: int = 0
+    """Epochs that were done."""
+
+    learn_rate: float = 0.0
+    """Of the next epoch."""
+
+    best_error: float | None = None
+    best_epoch: int = 0
+    weights: str = ""
+    """In `weights/`, of the best epoch."""
+
+    last: str = ""
+    """The same of the last epoch."""
+
+    train_state: list[int] | None = None
+    valid_state: list[int] | None = None
+    """Where in the data training and validation go on."""
+
+    finished: str = ""
+    """Why it ended; empty until then."""
+
+    history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+
+class LanguageTraining:
+    """One run.
+
+    Args:
+        folder: where all goes; `config.json` and the vocabulary are there.
+        options: of the training.
+        model: with initial weights and its noise's tables.
+        cache: the data.
+        progress_bar: whether bars are shown on standard error.
+        profile: whether the first steps are profiled.
+        begin: what to begin with in a new folder.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        options: LanguageTrainOptions,
+        model: LanguageModel,
+        optimizer: layers.RowSGD,
+        cache: Cache,
+        *,
+        progress_bar: bool = False,
+        profile: bool = False,
+        begin: Progress | None = None,
+    ):
+        self.folder = folder
+        self.options = options
+        self.model = model
+        self.cache = cache
+        self.trainer = LanguageTrainer(model, optimizer, options.maxnormout)
+        self.progress = begin or Progress(learn_rate=options.startlr)
+        self._bar = progress_bar
+        self._profile = profile
+        self._events = tf.summary.create_file_writer(folder.file("tensorboard"))
+        self._rows: list[LanguageRow] = []
+
+    def run(self) -> Progress:
+        """Trains to the end, from wherever the folder stands."""
+        stored = self.folder.load_state()
+        if stored is not None:
+            self.progress = Progress(**stored)
+            self._rows = [LanguageRow(**row) for row in self.progress.history]
+            # More epochs than before may be wanted.
+            self.progress.finished = self._why_end()
+            if self.progress.finished:
+                return self.progress
+            self._load_last()
+            _LOG.info(
+                "going on in %s after %d epochs", self.folder.path, self.progress.epoch
+            )
+        self._remove_old()
+        train_size, valid_size = self.options.batch_sizes
+        train = self._streams("train", train_size, self.progress.train_state)
+        valid = self._streams("valid", valid_size, self.progress.valid_state)
+        while not self.progress.finished:
+            self._epoch(train, valid)
+        self._finish()
+        return self.progress
+
+    def _streams(self, name: str, columns: int, state: list[int] | None):
+        at = None if state is None else State.from_array(np.array(state))
+        return MultiSequence(self.cache.sets[name], columns, state=at)
+
+    def _epoch(self, train: MultiSequence, valid: MultiSequence) -> None:
+        now, options = self.progress, self.options
+        epoch = now.epoch + 1
+        self.trainer.optimizer.learning_rate = now.learn_rate
+        _LOG.info("epoch %d, learning rate %g", epoch, now.learn_rate)
+        began = time.perf_counter()
+        learned, train_state = self._pass(train, f"epoch {epoch}")
+        seconds = time.perf_counter() - began
+        speed = learned.words / seconds
+        _LOG.info(
+            "Speed : %.0f words/second; %.5f ms/word", speed, 1000 / max(speed, 1e-9)
+        )
+        scored, valid_state = self._pass(valid, f"validation {epoch}", learn=False)
+        perplexity = None
+        if options.valid_perplexity and epoch % options.valid_perplexity == 0:
+            from seqzoo.zoo.language import evaluate
+
+            found = evaluate.evaluate(self.model, self.cache.sets["valid"])
+            perplexity = found.perplexity
+        best = now.best_error is None or scored.error < now.best_error
+        row = LanguageRow(
+            epoch=epoch,
+            learn_rate=now.learn_rate,
+            train_error=learned.error,
+            valid_error=scored.error,
+            valid_perplexity=perplexity,
+            best=best,
+            words=learned.words,
+            seconds=seconds,
+            words_per_second=speed,
+            gradient_norm=(
+                learned.norm / max(learned.updates, 1) if options.cutoff > 0 else None
+            ),
+        )
+        self._tell(row)
+        self._rows.append(row)
+        name = f"epoch_{epoch:04d}"
+        self._save_weights(name)
+        self.progress = Progress(
+            epoch=epoch,
+            learn_rate=learn_rate.after(epoch, now.learn_rate, options),
+            best_error=scored.error if best else now.best_error,
+            best_epoch=epoch if best else now.best_epoch,
+            weights=name if best else now.weights,
+            last=name,
+            train_state=train_state,
+            valid_state=valid_state,
+            history=[dataclasses.asdict(one) for one in self._rows],
+        )
+        self.progress.finished = self._why_end()
+        self.folder.save_state(dataclasses.asdict(self.progress))
+        self._remove_old()
+        self.folder.write_history(self._rows)
+        self._draw()
+
+    def _pass(
+        self, streams: MultiSequence, name: str, learn: bool = True
+    ) -> tuple[Sums, list[int]]:
+        """An epoch's chunks; also where the streams stand after them."""
+        steps = self.options.steps(learn, streams.size)
+        data = language_batches.chunks(
+            streams, self.options.seqlen, steps, time_major=True
+        )
+        state = self.trainer.zero_state(streams.columns)
+        sums, place = Sums(), streams.state.to_array()
+        step = self.trainer.train if learn else self.trainer.score
+        profile = self._profile and learn and not self._rows
+        with self._shown(name, steps) as shown, self._profiled(profile) as count:
+            for chunk in data.prefetch(2):
+                state = step(chunk["inputs"], chunk["targets"], state, sums)
+                place = chunk["state"]
+                shown(sums)
+                count()
+        return sums, np.asarray(place).tolist()
+
+    @contextlib.contextmanager
+    def _shown(self, name: str, steps: int) -> Iterator[Any]:
+        with tqdm.tqdm(
+            total=steps,
+            desc=name,
+            unit=" steps",
+            leave=False,
+            file=sys.stderr,
+            disable=not self._bar,
+        ) as bar:
+
+            def move(sums: Sums) -> None:
+                bar.set_postfix_str(f"error {sums.error:.4f}", refresh=False)
+                bar.update(sums.time_steps - bar.n)
+
+            yield move
+
+    @contextlib.contextmanager
+    def _profiled(self, wanted: bool) -> Iterator[Any]:
+        steps = 0
+
+        def count() -> None:
+            nonlocal steps
+            steps += 1
+            if wanted and steps == _PROFILED_STEPS:
+                tf.profiler.experimental.stop()
+
+        path = self.folder.file("tensorboard")
+        if wanted:
+            tf.profiler.experimental.start(path)
+        yield count
+        if wanted:
+            if steps < _PROFILED_STEPS:
+                tf.profiler.experimental.stop()
+            _LOG.info("profile in %s", path)
+
+    def _tell(self, row: LanguageRow) -> None:
+        more = ""
+        if row.valid_perplexity is not None:
+            more = f", validation perplexity {row.valid_perplexity:.3f} (full softmax)"
+        _LOG.info(
+            "epoch %d: training error %.5f, validation error %.5f%s%s",
+            row.epoch,
+            row.train_error,
+            row.valid_error,
+            ", the best so far" if row.best else "",
+            more,
+        )
+        with self._events.as_default(step=row.epoch):
+            for name, value in dataclasses.asdict(row).items():
+                if name not in ("epoch", "best") and value is not None:
+                    tf.summary.scalar(name, value)
+        self._events.flush()
+
+    def _why_end(self) -> str:
+        now = self.progress
+        if now.epoch >= self.options.maxepoch:
+            return "maxepoch"
+        if now.epoch - now.best_epoch >= self.options.earlystop:
+            return "earlystop"
+        return ""
+
+    def _save_weights(self, name: str) -> None:
+        for path, values in self._stored(name).items():
+            shutil.rmtree(path, ignore_errors=True)
+            weight_files.save(path, values)
+
+    def _load_last(self) -> None:
+        for path, values in self._stored(self.progress.last).items():
+            weight_files.load(path, values)
+
+    def _stored(self, name: str) -> dict[str, dict[str, Any]]:
+        """Folders of an epoch, and what is in each."""
+        return {
+            self.folder.file(trained_model.WEIGHTS, name): self.model.named_weights(),
+            self.folder.file("resume", name): slots(self.trainer.optimizer, self.model),
+        }
+
+    def _remove_old(self) -> None:
+        """Removes weights that are neither the best nor the last."""
+        now = self.progress
+        kept = {
+            trained_model.WEIGHTS: {now.weights, now.last},
+            "resume": {now.last},
+        }
+        for inside, names in kept.items():
+            for name in os.listdir(self.folder.file(inside)):
+                if name not in names and name.startswith("epoch_"):
+                    shutil.rmtree(self.folder.file(inside, name), ignore_errors=True)
+
+    def _draw(self) -> None:
+        from seqzoo.zoo.language import learning_curves
+
+        learning_curves.draw([self.folder.path], self.folder.file("curves.png"))
+
+    def _finish(self) -> None:
+        now = self.progress
+        _LOG.info(
+            "finished (%s); the best epoch is %d, validation error %.5f",
+            now.finished,
+            now.best_epoch,
+            now.best_error,
+        )
+        best = self.folder.file(trained_model.WEIGHTS, now.weights)
+        weight_files.load(best, self.model.named_weights())
+        size = sum(w.shape.num_elements() * 4 for w in self._all_weights())
+        if size > _LARGEST_KERAS_FILE:
+            _LOG.info(
+                "final.keras is left out: it would take copies of %.1f GB of weights; "
+                "`seqzoo export` makes a SavedModel of them.",
+                size / 1e9,
+            )
+            return
+        path = self.folder.file("final.partial.keras")
+        self.model.save(path)
+        os.replace(path, self.folder.file("final.keras"))
+
+    def _all_weights(self) -> list[tf.Variable]:
+        return [weight.value for weight in self.model.named_weights().values()]
