@@ -23,8 +23,8 @@ def after(epoch: int, rate: float, options: Options) -> float:
     It falls by `(startlr - minlr) / saturate` and stays at `minlr`; with a schedule it
     is what that says of the epoch, else `rate`. Sums are Torch's, digit for digit.
     """
-    if options.schedule:
-        return parse_schedule(options.schedule).get(epoch, rate)
+    if schedule := parse_schedule(options.schedule):
+        return schedule.get(epoch, rate)
     rate += (options.minlr - options.startlr) / options.saturate
     return max(options.minlr, rate)
 
