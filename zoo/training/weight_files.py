@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -28,7 +29,7 @@ def save(folder: str, weights: Mapping[str, Any]) -> None:
     os.makedirs(partial, exist_ok=True)
     for name, weight in weights.items():
         with open(_path(partial, name), "wb") as file:
-            _write(file, getattr(weight, "value", weight))
+            _write(file, _bare(weight))
             file.flush()
             os.fsync(file.fileno())
     os.rename(partial, folder)
@@ -41,7 +42,7 @@ def load(folder: str, weights: Mapping[str, Any]) -> None:
         InputError: if a file is missing, damaged, or of another shape.
     """
     for name, weight in weights.items():
-        variable = getattr(weight, "value", weight)
+        variable = _bare(weight)
         values = read(folder, name)
         shape = tuple(variable.shape)
         if values.shape != shape:
@@ -108,6 +109,10 @@ def _write(file: BinaryIO, variable: tf.Variable) -> None:
     for piece in _pieces(variable):
         rows = tf.gather(variable, tf.range(*_ends(piece)))
         file.write(rows.numpy().tobytes())
+
+
+def _bare(weight: Any) -> tf.Variable:
+    return weight.value if isinstance(weight, keras.Variable) else weight
 
 
 def _pieces(variable: tf.Variable) -> Iterator[slice]:
