@@ -22,6 +22,7 @@ COMMANDS = {
     "import": "makes a run folder of a model of an old toolkit",
     "export": "makes a SavedModel of a trained model",
     "info": "prints what a network is made of",
+    "curves": "draws the learning curves of several runs",
     "copy": "copies a network: text or binary, cut, with another dropout rate",
     "data": "lists the bundled corpora, or copies one",
 }
