@@ -116,5 +116,8 @@ def test_what_has_no_counterpart(rng):
     layers = [table(rng, 3), lstm(rng, 3, 4, 6), lstm(rng, 4, 4), nce(rng, 4)]
     with pytest.raises(InputError, match="LSTMs of 6 cells projected to 4, 4 cells:"):
         torch_weights.config(layers, {})
+    layers = [table(rng, 3), lstm(rng, 3, 4, mask_zero=False), nce(rng, 4)]
+    with pytest.raises(InputError, match="LSTMs without maskzero behind a Lookup"):
+        torch_weights.config(layers, {})
     with pytest.raises(InputError, match="does not begin with a lookup table"):
         torch_weights.config(layers[1:], {})

@@ -3,7 +3,7 @@ import pytest
 
 from seqzoo.datasets import torch_file, torch_writer
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.torch_values import TorchObject
+from seqzoo.datasets.torch_values import TorchFunction, TorchObject
 from seqzoo.zoo.checkpoints import torch_modules, torch_scores, xplog
 from seqzoo.zoo.checkpoints.torch_modules import Dropout, LookupTable, Nce, SeqLstm
 
@@ -105,7 +105,10 @@ def test_words_that_are_no_utf8_are_kept(rng):
 def test_models_on_several_devices(rng):
     halves = [_table(rng, 1), _table(rng, 2)]
     table = _chain("Concat", *(_chain("GPU", half) for half in halves))
-    lstms = [_chain("GPU", _lstm(rng, 3, 4)), _chain("GPU", _module("Dropout", p=0.2))]
+    lstms = [
+        _chain("GPU", _lstm(rng, 3, 4)),
+        _chain("GPU", _module("Dropout", p=0.2, v2=True)),
+    ]
     table, _, dropout, _ = _read(_log(_model(rng, table, lstms))).layers
     expected = np.concatenate([half["weight"][1:] for half in halves], 1)
     np.testing.assert_array_equal(table.weight, expected)
@@ -141,10 +144,12 @@ def test_scores_of_a_projected_lstm(rng):
 
 def test_logs_only():
     for value, found in [
-        (5.0, "another value"),
+        (5.0, "a number, but"),
+        (TorchFunction(b""), "a function, but"),
+        (np.zeros(2, "f4"), "a tensor of float32, but"),
         ({}, "a table with nothing"),
         ({"a": 1.0, "b\n": 2.0}, r"a table with 'a', 'b\\n', but"),
-        (TorchObject("nn.Linear"), "nn.Linear"),
+        (TorchObject("nn.Linear"), "nn.Linear, but"),
     ]:
         with pytest.raises(InputError, match=f"x.t7: {found}") as error:
             xplog.parse(value, "x.t7")
@@ -176,6 +181,9 @@ def _wrong_models():
     loop = _chain("Sequential")
     loop["modules"].append(loop)
     yield dict(table=loop), "more than 1000 modules in one another"
+    old = _module("Dropout", p=0.5)
+    yield dict(lstms=[old]), "nn.Dropout of a version before 2"
+    yield dict(lstms=[_module("SeqGRU")]), "the module nn.SeqGRU is not known here"
     yield dict(table=_module("Sequential")), "nn.Sequential without its modules"
 
 
@@ -201,6 +209,12 @@ def test_models_that_are_none(rng, parts, message):
 def test_what_is_wrong_is_told(rng, fields, message):
     with pytest.raises(InputError, match=message):
         _read(_log(_model(rng), **fields))
+
+
+def test_nothing_of_a_function_is_taken_for_a_model(rng):
+    value = torch_file.parse(torch_writer.to_bytes(_log(_model(rng))), "x.t7")
+    with pytest.raises(InputError, match="model: a function, but a module of nn is"):
+        xplog.parse({**value, "model": TorchFunction(b"")}, "x.t7")
 
 
 def test_a_tensor_larger_than_its_storage_is_not_copied():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.torch_values import TorchObject, as_list
+from seqzoo.datasets.torch_values import TorchFunction, TorchObject, as_list
 
 _MOST_LAYERS = 1000
 
@@ -153,7 +153,7 @@ class ModuleReader:
                 return found
             place, module = todo.pop()
             if not isinstance(module, TorchObject):
-                raise self.fail(place, f"a {_kind(module)}, but a module of nn is due.")
+                raise self.fail(place, f"{kind(module)}, but a module of nn is due.")
             name = module.class_name
             if name in _CHAINS:
                 todo += reversed(self._inside(module, place))
@@ -183,7 +183,14 @@ class ModuleReader:
             weight = self.array(module, "weight", where, 2)
             return LookupTable(weight=weight[1:], mask_zero=True)
         if name == "nn.Dropout":
-            return Dropout(rate=self.number(module, "p", where))
+            rate = self.number(module, "p", where)
+            if rate > 0 and module.get("v2") is not True:
+                raise self.fail(
+                    where,
+                    "nn.Dropout of a version before 2, which scales values after "
+                    "training, not while it goes on; that is not taken.",
+                )
+            return Dropout(rate=rate)
         if name in ("nn.SeqLSTM", "nn.SeqLSTMP", "nn.LSTM"):
             return self._lstm(module, where)
         if name == "nn.Linear":
@@ -271,9 +278,7 @@ class ModuleReader:
         """A copy of a tensor of floats."""
         value = module.get(field)
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            raise self.fail(
-                f"{where}.{field}", f"a {_kind(value)}, no tensor of floats."
-            )
+            raise self.fail(f"{where}.{field}", f"{kind(value)}, no tensor of floats.")
         if value.ndim != dimensions:
             raise self.fail(
                 f"{where}.{field}",
@@ -287,7 +292,7 @@ class ModuleReader:
         """A number."""
         value = fields.get(field)
         if not isinstance(value, float):
-            raise self.fail(f"{where}.{field}", f"a {_kind(value)}, no number.")
+            raise self.fail(f"{where}.{field}", f"{kind(value)}, no number.")
         if not np.isfinite(value):
             raise self.fail(f"{where}.{field}", f"{value}, no finite number.")
         return value
@@ -336,13 +341,13 @@ def _overlaps(value: np.ndarray) -> bool:
     return value.size > 1 + sum((n - 1) * abs(s) for n, s in steps) // value.itemsize
 
 
-def _kind(value: Any) -> str:
+def kind(value: Any) -> str:
+    """What a value of `torch_file.read` is, in words."""
     if isinstance(value, TorchObject):
-        return value.class_name
+        return value.class_name[:80]
     if isinstance(value, np.ndarray):
-        return f"tensor of {value.dtype}"
+        return f"a tensor of {value.dtype}"
     if value is None:
-        return "missing value"
-    return {dict: "table", list: "list", float: "number"}.get(
-        type(value), type(value).__name__
-    )
+        return "a missing value"
+    names = {dict: "table", list: "list", float: "number", TorchFunction: "function"}
+    return f"a {names.get(type(value), type(value).__name__)}"

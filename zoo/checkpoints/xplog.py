@@ -9,7 +9,7 @@ from typing import Any
 
 from seqzoo.datasets import torch_file
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.torch_values import TorchObject, as_list
+from seqzoo.datasets.torch_values import as_list
 from seqzoo.zoo.checkpoints import torch_modules
 
 
@@ -61,15 +61,9 @@ def is_one(value: Any) -> bool:
 def parse(value: Any, name: str) -> Xplog:
     """The training that `torch_file.read` gave; see `read`."""
     if not is_one(value):
-        found = "another value"
-        if isinstance(value, TorchObject):
-            found = value.class_name[:80]
-        elif isinstance(value, dict):
-            keys = ", ".join(ascii(key)[:40] for key in list(value)[:8])
-            found = f"a table with {keys or 'nothing'}"
         raise InputError(
-            f"{name}: {found}, but the log of a training is a table with opt, vocab "
-            "and model, as noise-contrastive-estimate.lua saves it."
+            f"{name}: {described(value)}, but the log of a training is a table with "
+            "opt, vocab and model, as noise-contrastive-estimate.lua saves it."
         )
     reader = torch_modules.ModuleReader(name)
     layers = reader.layers(value["model"], "model")
@@ -99,6 +93,14 @@ def parse(value: Any, name: str) -> Xplog:
         ),
         layers=layers,
     )
+
+
+def described(value: Any) -> str:
+    """What a file holds, in words: for one that is no model."""
+    if not isinstance(value, dict):
+        return torch_modules.kind(value)
+    keys = ", ".join(ascii(key)[:40] for key in list(value)[:8])
+    return f"a table with {keys or 'nothing'}"
 
 
 def _words(vocab: Any, name: str) -> list[str]:

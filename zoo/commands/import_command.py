@@ -16,10 +16,26 @@ Makes a run folder of a Kaldi nnet1 model, for `eval`, `forward`, `export`, `inf
 of which final.feature_transform, cmvn_opts, delta_opts and ali_train_pdf.counts are
 taken too. Before RUN_DIR appears, the network's outputs are compared with those of the
 Keras model that is made of it, and what was written is read again.
+
+seqzoo import torch FILE RUN_DIR
+
+Makes a run folder of a language model that Torch7 saved, for `eval`, `sample`, `export`
+and `train --init`. FILE is the log of a training by noise-contrastive-estimate.lua or
+multigpu-nce-rnnlm.lua, or a checkpoint of torch-rnn, whose words are characters.
+Options, vocabulary, losses and weights come along. Before RUN_DIR appears, what was
+written is read again, and words' probabilities are compared with those that Torch's
+layers give. No flag but the general ones belongs to it.
 """
 
 _LOG = logging.getLogger(__name__)
-_TOOLKITS = ("kaldi",)
+_TOOLKITS = ("kaldi", "torch")
+_KALDI_ONLY = (
+    "feature_transform",
+    "class_frame_counts",
+    "cmvn_opts",
+    "delta_opts",
+    "check_feats",
+)
 
 
 def define(flag_values: absl.flags.FlagValues) -> None:
@@ -50,6 +66,24 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         near = command_line.nearest(toolkit, _TOOLKITS)
         hint = f"did you mean {near}?" if near else f"{', '.join(_TOOLKITS)} is taken."
         raise InputError(f"{toolkit!r} is no toolkit that is imported from; {hint}")
+    if toolkit == "torch":
+        _import_torch(source, directory, flags)
+    else:
+        _import_kaldi(source, directory, flags)
+
+
+def _import_torch(source: str, directory: str, flags: absl.flags.FlagValues) -> None:
+    for flag in _KALDI_ONLY:
+        if flags[flag].present:
+            raise InputError(f"--{flag} is for `import kaldi`; leave it out.")
+    common.start_tensorflow(flags)
+    from seqzoo.zoo.language import import_torch
+
+    told = import_torch.write(source, directory, common.command)
+    print(f"{directory}: {told}")
+
+
+def _import_kaldi(source: str, directory: str, flags: absl.flags.FlagValues) -> None:
     common.start_tensorflow(flags)
     from seqzoo.zoo.acoustic import import_kaldi, trained_model
 

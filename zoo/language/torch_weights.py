@@ -48,6 +48,11 @@ def config(layers: Sequence[Layer], opt: Mapping[str, Any]) -> tuple[str, LstmCo
     table, *_, output = (layer for layer in layers if not isinstance(layer, Dropout))
     assert isinstance(table, LookupTable) and isinstance(output, Nce | Linear)
     lstms = _lstms(layers)
+    if table.mask_zero and not all(lstm.mask_zero for lstm in lstms):
+        raise InputError(
+            "LSTMs without maskzero behind a LookupTableMaskZero keep their state "
+            "between sentences; only such that forget it there are taken."
+        )
     more: dict[str, Any] = {"output": "full_softmax"}
     if isinstance(output, Nce):
         given = opt.get("Z")
