@@ -1,22 +1,28 @@
-"""`seqzoo eval`: loss and frame accuracy of a model on a set."""
+"""`seqzoo eval`: what a model makes of a set it was not trained on."""
 
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.commands import common
+from seqzoo.zoo.commands import common, language_eval
+from seqzoo.zoo.training import run_kind
 
 USAGE = """
-seqzoo eval MODEL [DATA ALI]
+seqzoo eval MODEL [DATA [ALI]]
 
 Scores MODEL, a run folder or an nnet1 file, on the features of the data directory DATA
 with the labels of the alignment directory ALI, or on --feats and --labels. Prints what
 nnet-train-frmshuff --cross-validate=true prints. A run folder normalises features and
 adds deltas as in training.
+
+Of a language model (a run folder, preset:NAME, Torch's .t7 file) prints the perplexity
+by the full softmax, over all words, <UNK> and the ends of sentences included. DATA is a
+folder of text, of Torch's .th7 files or a cache, of which only the --set is read; a
+text, one sentence a line; or - for standard input. Without it, the data of training.
 """
 
 
 def define(flag_values: absl.flags.FlagValues) -> None:
-    """nnet-train-frmshuff's options for cross-validation."""
+    """nnet-train-frmshuff's options for cross-validation; those of language models."""
 
     def text(name: str, meaning: str) -> None:
         absl.flags.DEFINE_string(name, None, meaning, flag_values=flag_values)
@@ -57,12 +63,19 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         flag_values=flag_values,
     )
     common.define_part(flag_values)
+    language_eval.define(flag_values)
     common.define_threads(flag_values)
     common.define_allow_pipes(flag_values)
 
 
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Scores."""
+    if args:
+        language = run_kind.is_language(args[0])
+        language_eval.check_flags(args[0], language, flags)
+        if language:
+            language_eval.run(args, flags)
+            return
     if len(args) not in (1, 3):
         raise common.UsageError(f"give MODEL, or MODEL DATA ALI; found {len(args)}.")
     common.start_tensorflow(flags)

@@ -17,7 +17,8 @@ from seqzoo.zoo.commands import command_line, common, help_page
 COMMANDS = {
     "models": "lists the models, or one model's settings",
     "train": "trains a model",
-    "eval": "scores a set of utterances with a model",
+    "eval": "scores a set of utterances, or a text, with a model",
+    "sample": "draws text from a language model",
     "forward": "turns features into a model's outputs",
     "import": "makes a run folder of a model of an old toolkit",
     "export": "makes a SavedModel of a trained model",
