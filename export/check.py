@@ -1,10 +1,6 @@
 """Compares a SavedModel, as a process without our code runs it, with its model."""
 
 import logging
-import os
-import subprocess
-import sys
-import tempfile
 
 import keras
 import numpy as np
@@ -12,7 +8,7 @@ import tensorflow as tf
 from numpy.typing import ArrayLike, NDArray
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.export import run_signatures
+from seqzoo.export import fresh_process, run_signatures
 from seqzoo.export.float32 import in_float32
 
 _LOG = logging.getLogger(__name__)
@@ -55,7 +51,8 @@ def check(
     feats = random.normal(size=(len(_LENGTHS), max(_LENGTHS), dim)).astype(np.float32)
     for utterance, length in zip(feats, _LENGTHS, strict=True):
         utterance[length:] *= 1e6
-    found = _in_fresh_process(directory, feats)
+    request = {"feats": feats, "lengths": np.array(_LENGTHS, np.int32)}
+    found = fresh_process.run(run_signatures.__file__, directory, request)
     plain = in_float32(model)
     shorter = keep_compute_type and plain is not model
     tolerance = 1e-2 if shorter else 1e-5
@@ -72,30 +69,6 @@ def check(
         name = key.partition("/")[0]
         differences[name] = _difference(name, found[key], values, tolerance)
     return differences
-
-
-def _in_fresh_process(
-    directory: str, feats: NDArray[np.float32]
-) -> dict[str, NDArray[np.float32]]:
-    with tempfile.TemporaryDirectory() as folder:
-        request, answer = f"{folder}/request.npz", f"{folder}/answer.npz"
-        np.savez(request, feats=feats, lengths=np.array(_LENGTHS, np.int32))
-        # -P: the script's folder is no place to import from.
-        words = [sys.executable, "-P", run_signatures.__file__]
-        ended = subprocess.run(
-            [*words, directory, request, answer],
-            capture_output=True,
-            text=True,
-            env={"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ},
-        )
-        if ended.returncode:
-            lines = ended.stderr.strip().splitlines() or ["no message"]
-            raise InputError(
-                "a process with only TensorFlow cannot run the SavedModel "
-                f"(exit {ended.returncode}): {lines[-1]}"
-            )
-        with np.load(answer) as outputs:
-            return dict(outputs)
 
 
 def _expected(

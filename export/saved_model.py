@@ -1,10 +1,7 @@
 """SavedModels of acoustic models, with signatures that need no Python of ours."""
 
-import json
 import logging
-import re
-import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
@@ -14,13 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.export import check as check_module
+from seqzoo.export import version_folder
 from seqzoo.export.float32 import in_float32
 from seqzoo.export.step_signature import NAME as STEP
 from seqzoo.export.step_signature import StepSignature, checked_lengths
 from seqzoo.export.stream import NoStreamError
+from seqzoo.export.version_folder import DESCRIPTION, description, versions
+
+__all__ = ["DESCRIPTION", "description", "export", "versions"]
 
 _LOG = logging.getLogger(__name__)
-DESCRIPTION = "assets.extra/signatures.json"
 
 
 def export(
@@ -76,59 +76,25 @@ def export(
     priors = None if log_priors is None else np.asarray(log_priors, np.float32)
     form = _Form(model, priors)
     served = model if keep_compute_type else in_float32(model)
-    directory = directory.rstrip("/") or directory
-    made = _missing_folders(directory)
-    temporary = f"{directory}/.{uuid.uuid4().hex[:8]}.part"
-    try:
-        tf.io.gfile.makedirs(directory)
-        taken = versions(directory)
-        if version is None:
-            version = max(taken, default=0) + 1
-        if version < 0 or version in taken:
-            reason = "is there already" if version in taken else "is below 0"
-            raise InputError(f"{directory}: version {version} {reason}; give another.")
+
+    def fill(folder: str) -> None:
         stepping = _step(served, form, step)
         signatures = _signatures(served, form)
         if stepping is not None:
             signatures[STEP] = stepping.function()
-        tf.saved_model.save(_Weights(served), temporary, signatures)
-        _write_description(temporary, form, stepping, notes or {})
+        tf.saved_model.save(_Weights(served), folder, signatures)
+        page = _description(form, stepping, notes or {})
+        version_folder.write_description(folder, page)
         if check:
             check_module.check(
-                temporary,
+                folder,
                 served,
                 log_priors=priors,
                 keep_compute_type=keep_compute_type,
                 step=stepping is not None,
             )
-        final = f"{directory}/{version}"
-        tf.io.gfile.rename(temporary, final)
-    except (OSError, tf.errors.OpError) as error:
-        _remove(temporary, made)
-        raise InputError(
-            f"{directory}: cannot write a SavedModel: {_reason(error)}."
-        ) from None
-    except BaseException:
-        _remove(temporary, made)
-        raise
-    return final
 
-
-def versions(directory: str) -> list[int]:
-    """The version numbers in a folder that TF Serving watches."""
-    if not tf.io.gfile.isdir(directory):
-        return []
-    names = (name.strip("/") for name in tf.io.gfile.listdir(directory))
-    return sorted(int(name) for name in names if name.isdecimal())
-
-
-def description(folder: str) -> dict[str, Any]:
-    """What `export` noted of the model in `folder`; empty if it did not make it."""
-    path = f"{folder}/{DESCRIPTION}"
-    if not tf.io.gfile.exists(path):
-        return {}
-    with tf.io.gfile.GFile(path) as stream:
-        return json.loads(stream.read())
+    return version_folder.write(directory, version, fill)
 
 
 class _Form:
@@ -245,12 +211,9 @@ def _signature(
     )
 
 
-def _write_description(
-    folder: str,
-    form: _Form,
-    stepping: StepSignature | None,
-    notes: Mapping[str, Any],
-) -> None:
+def _description(
+    form: _Form, stepping: StepSignature | None, notes: Mapping[str, Any]
+) -> dict[str, Any]:
     """A page for whoever finds the model: names and widths."""
     finishes = form.finishes()
     page = {
@@ -272,35 +235,4 @@ def _write_description(
                 for name, spec in stepping.state().items()
             },
         }
-    path = f"{folder}/{DESCRIPTION}"
-    tf.io.gfile.makedirs(path.rpartition("/")[0])
-    with tf.io.gfile.GFile(path, "w") as stream:
-        stream.write(json.dumps(page, indent=2) + "\n")
-
-
-def _reason(error: Any) -> str:
-    """`No space left on device` of what TensorFlow says around it."""
-    message = getattr(error, "message", None) or error.strerror or str(error)
-    message = re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", message)
-    return " ".join(message.rpartition("; ")[2].split()).removesuffix(".")
-
-
-def _missing_folders(path: str) -> list[str]:
-    """The folders that making `path` makes, the innermost first."""
-    missing = []
-    while path and not tf.io.gfile.exists(path):
-        missing.append(path)
-        path = path.rpartition("/")[0]
-    return missing
-
-
-def _remove(temporary: str, made: Sequence[str]) -> None:
-    gfile = tf.io.gfile
-    try:
-        if gfile.exists(temporary):
-            gfile.rmtree(temporary)
-        for folder in made:
-            if gfile.isdir(folder) and not gfile.listdir(folder):
-                gfile.rmtree(folder)
-    except tf.errors.OpError:
-        pass  # What went wrong before is what is told.
+    return page
