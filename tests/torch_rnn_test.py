@@ -3,40 +3,13 @@ import pytest
 
 from seqzoo.datasets import torch_file, torch_writer
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.torch_values import TorchObject
 from seqzoo.zoo.checkpoints import torch_rnn, torch_scores
+from tests.torch_logs import make_checkpoint
 
 
-def _checkpoint(tokens="ab\n", **fields):
-    """As train.lua saves it: two layers, characters from 1 on."""
-    rng = np.random.default_rng(5)
-    words = len(tokens)
-
-    def module(name, **fields):
-        return TorchObject(f"nn.{name}", fields)
-
-    def floats(*shape):
-        return rng.normal(size=shape).astype("f4")
-
-    table = module("LookupTable", weight=floats(words, 2))
-    first = module("LSTM", weight=floats(5, 12), bias=floats(12), input_dim=2)
-    second = module("LSTM", weight=floats(6, 12), bias=floats(12), input_dim=3)
-    linear = module("Linear", weight=floats(words, 3), bias=floats(words))
-    modules = [table, first, second, module("View"), linear, module("View")]
-    model = module(
-        "LanguageModel",
-        net=module("Sequential", modules=modules),
-        rnns=[first, second],
-        idx_to_token=list(tokens),
-    )
-    value = {
-        "opt": {"rnn_size": 3, "checkpoint_name": "cv/x"},
-        "i": 40,
-        "model": model,
-        "train_loss_history": [2.0, 1.0],
-        "val_loss_history": [1.5],
-    }
-    return torch_file.parse(torch_writer.to_bytes(value | fields), "x.t7")
+def _checkpoint(**fields):
+    data = torch_writer.to_bytes(make_checkpoint(**fields))
+    return torch_file.parse(data, "x.t7")
 
 
 def _sigmoid(x):

@@ -6,68 +6,16 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.torch_values import TorchFunction, TorchObject
 from seqzoo.zoo.checkpoints import torch_modules, torch_scores, xplog
 from seqzoo.zoo.checkpoints.torch_modules import Dropout, LookupTable, Nce, SeqLstm
-
-_WORDS = 5
-
-
-def _module(name, **fields):
-    return TorchObject(f"nn.{name}", fields)
-
-
-def _chain(name, *modules):
-    return _module(name, modules=list(modules))
-
-
-def _table(rng, dim):
-    return _module("LookupTableMaskZero", weight=rng.normal(size=(_WORDS + 1, dim)))
-
-
-def _lstm(rng, inputs, cells, outputs=None, **fields):
-    if outputs is not None:
-        fields["weightO"] = rng.normal(size=(cells, outputs))
-    weight = rng.normal(size=(inputs + (outputs or cells), 4 * cells))
-    name = "SeqLSTM" if outputs is None else "SeqLSTMP"
-    bias = rng.normal(size=4 * cells)
-    return _module(name, weight=weight, bias=bias, maskzero=True, **fields)
-
-
-def _nce(rng, dim, **fields):
-    return _module(
-        "NCEModule",
-        weight=rng.normal(size=(_WORDS, dim)),
-        bias=rng.normal(size=_WORDS),
-        unigrams=np.full(_WORDS, 0.2, "f4"),
-        k=7,
-        Z=np.array([1.0]),
-        batchnoise=True,
-        **fields,
-    )
-
-
-def _model(rng, table=None, lstms=None, output=None):
-    """As the script builds it."""
-    lm = _chain("Sequential", table or _table(rng, 3), *(lstms or [_lstm(rng, 3, 4)]))
-    lm["modules"].append(_module("SplitTable", dimension=1))
-    masked = _chain("MaskZero", output or _nce(rng, 4))
-    recursor = _module("Recursor", module=masked, modules=[masked])
-    both = _chain("ParallelTable", lm, _module("Identity"))
-    steps = _module("Sequencer", module=recursor, modules=[recursor])
-    return _chain("Serial", _chain("Sequential", both, _module("ZipTable"), steps))
-
-
-def _log(model, **fields):
-    vocab = {word: i for i, word in enumerate(["a", "b", "<UNK>", "<S>", "</S>"], 1)}
-    log = {
-        "opt": {"lr": 0.5, "hiddensize": [4]},
-        "dataset": "GoogleBillionWords",
-        "vocab": vocab,
-        "model": model,
-        "epoch": 2,
-        "trainnceloss": [3.0, 2.0],
-        "valnceloss": {},
-        "minvalnceloss": 2.5,
-    }
-    return log | fields
+from tests.torch_logs import (
+    WORDS,
+    chain,
+    make_log,
+    make_lstm,
+    make_model,
+    make_nce,
+    make_table,
+    module,
+)
 
 
 def _read(log):
@@ -80,36 +28,36 @@ def rng():
 
 
 def test_what_a_log_holds(rng):
-    log = _read(_log(_model(rng)))
+    log = _read(make_log(make_model(rng)))
     assert log.words == ["a", "b", "<UNK>", "<S>", "</S>"]
     assert log.opt == {"lr": 0.5, "hiddensize": [4]} and log.epoch == 2
     assert log.train_losses == [3, 2] and log.valid_losses == []
     assert log.best_valid_loss == 2.5 and log.dataset == "GoogleBillionWords"
     table, lstm, nce = log.layers
-    assert isinstance(table, LookupTable) and table.weight.shape == (_WORDS, 3)
+    assert isinstance(table, LookupTable) and table.weight.shape == (WORDS, 3)
     assert isinstance(lstm, SeqLstm) and (lstm.inputs, lstm.cells) == (3, 4)
     assert isinstance(nce, Nce) and (nce.k, nce.z, nce.batch_noise) == (7, 1, True)
 
 
 def test_weights_are_copies_that_may_be_changed(rng):
-    for layer in _read(_log(_model(rng))).layers:
+    for layer in _read(make_log(make_model(rng))).layers:
         assert layer.weight.flags.writeable and layer.weight.flags.aligned
 
 
 def test_words_that_are_no_utf8_are_kept(rng):
     vocab = {b"caf\xe9": 1, "b": 2, "c": 3, "d": 4, "e": 5}
-    log = _read(_log(_model(rng), vocab=vocab))
+    log = _read(make_log(make_model(rng), vocab=vocab))
     assert log.words[0].encode("utf-8", "surrogateescape") == b"caf\xe9"
 
 
 def test_models_on_several_devices(rng):
-    halves = [_table(rng, 1), _table(rng, 2)]
-    table = _chain("Concat", *(_chain("GPU", half) for half in halves))
+    halves = [make_table(rng, 1), make_table(rng, 2)]
+    table = chain("Concat", *(chain("GPU", half) for half in halves))
     lstms = [
-        _chain("GPU", _lstm(rng, 3, 4)),
-        _chain("GPU", _module("Dropout", p=0.2, v2=True)),
+        chain("GPU", make_lstm(rng, 3, 4)),
+        chain("GPU", module("Dropout", p=0.2, v2=True)),
     ]
-    table, _, dropout, _ = _read(_log(_model(rng, table, lstms))).layers
+    table, _, dropout, _ = _read(make_log(make_model(rng, table, lstms))).layers
     expected = np.concatenate([half["weight"][1:] for half in halves], 1)
     np.testing.assert_array_equal(table.weight, expected)
     assert isinstance(dropout, Dropout) and dropout.rate == 0.2
@@ -120,7 +68,7 @@ def _sigmoid(x):
 
 
 def test_scores_of_a_projected_lstm(rng):
-    log = _read(_log(_model(rng, lstms=[_lstm(rng, 3, 6, 4)])))
+    log = _read(make_log(make_model(rng, lstms=[make_lstm(rng, 3, 6, 4)])))
     table, lstm, nce = log.layers
     inputs = np.array([4, 1, 0, 4, 2])
     targets = np.array([1, 5, 1, 2, 5])
@@ -158,39 +106,42 @@ def test_logs_only():
 
 def _wrong_models():
     rng = np.random.default_rng(4)
-    other = _module("BatchNormalization")
+    other = module("BatchNormalization")
     yield dict(lstms=[other]), r"modules\[2\]: the module nn.BatchNormalization is not"
-    yield dict(lstms=[_lstm(rng, 2, 4)]), "a SeqLstm takes 2 values, but gets 3"
-    yield dict(output=_module("Identity")), "does not end with an NCEModule"
-    yield dict(table=_module("Identity")), "does not begin with a lookup table"
-    yield dict(lstms=[_module("Identity")], output=_nce(rng, 3)), "there are not LSTMs"
-    lstm = _lstm(rng, 3, 4)
+    yield dict(lstms=[make_lstm(rng, 2, 4)]), "a SeqLstm takes 2 values, but gets 3"
+    yield dict(output=module("Identity")), "does not end with an NCEModule"
+    yield dict(table=module("Identity")), "does not begin with a lookup table"
+    yield (
+        dict(lstms=[module("Identity")], output=make_nce(rng, 3)),
+        "there are not LSTMs",
+    )
+    lstm = make_lstm(rng, 3, 4)
     lstm.fields["bias"] = np.zeros(12)
     yield dict(lstms=[lstm]), "nn.SeqLSTM with shapes"
-    nce = _nce(rng, 4)
+    nce = make_nce(rng, 4)
     nce.fields["unigrams"] = np.zeros(3)
     yield dict(output=nce), "3 unigrams for 5 words"
-    nce = _nce(rng, 4)
+    nce = make_nce(rng, 4)
     nce.fields["k"] = "seven"
     yield dict(output=nce), "a str, no number"
-    table = _module("LookupTableMaskZero", weight=np.zeros((3, 3)))
+    table = module("LookupTableMaskZero", weight=np.zeros((3, 3)))
     yield dict(table=table), "its table has 2 words and its output 5"
-    table = _module("LookupTableMaskZero", weight=np.zeros((6, 3), "i4"))
+    table = module("LookupTableMaskZero", weight=np.zeros((6, 3), "i4"))
     yield dict(table=table), "a tensor of int32, no tensor of floats"
-    yield dict(table=_chain("Concat", _nce(rng, 3))), "only of lookup tables"
-    loop = _chain("Sequential")
+    yield dict(table=chain("Concat", make_nce(rng, 3))), "only of lookup tables"
+    loop = chain("Sequential")
     loop["modules"].append(loop)
     yield dict(table=loop), "more than 1000 modules in one another"
-    old = _module("Dropout", p=0.5)
+    old = module("Dropout", p=0.5)
     yield dict(lstms=[old]), "nn.Dropout of a version before 2"
-    yield dict(lstms=[_module("SeqGRU")]), "the module nn.SeqGRU is not known here"
-    yield dict(table=_module("Sequential")), "nn.Sequential without its modules"
+    yield dict(lstms=[module("SeqGRU")]), "the module nn.SeqGRU is not known here"
+    yield dict(table=module("Sequential")), "nn.Sequential without its modules"
 
 
 @pytest.mark.parametrize("parts, message", list(_wrong_models()))
 def test_models_that_are_none(rng, parts, message):
     with pytest.raises(InputError, match=message) as error:
-        _read(_log(_model(rng, **parts)))
+        _read(make_log(make_model(rng, **parts)))
     assert str(error.value).startswith("x.t7: model")
 
 
@@ -208,11 +159,11 @@ def test_models_that_are_none(rng, parts, message):
 )
 def test_what_is_wrong_is_told(rng, fields, message):
     with pytest.raises(InputError, match=message):
-        _read(_log(_model(rng), **fields))
+        _read(make_log(make_model(rng), **fields))
 
 
 def test_nothing_of_a_function_is_taken_for_a_model(rng):
-    value = torch_file.parse(torch_writer.to_bytes(_log(_model(rng))), "x.t7")
+    value = torch_file.parse(torch_writer.to_bytes(make_log(make_model(rng))), "x.t7")
     with pytest.raises(InputError, match="model: a function, but a module of nn is"):
         xplog.parse({**value, "model": TorchFunction(b"")}, "x.t7")
 
@@ -221,4 +172,4 @@ def test_a_tensor_larger_than_its_storage_is_not_copied():
     weight = np.lib.stride_tricks.as_strided(np.zeros(4), (10**6, 10**6), (0, 0))
     reader = torch_modules.ModuleReader("x.t7")
     with pytest.raises(InputError, match="larger than its storage"):
-        reader.layers(_module("LookupTable", weight=weight), "model")
+        reader.layers(module("LookupTable", weight=weight), "model")
