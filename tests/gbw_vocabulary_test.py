@@ -22,6 +22,15 @@ def test_ids_by_count_then_by_bytes_and_the_special_ones_last():
     assert (vocabulary.unknown, vocabulary.start, vocabulary.end) == (5, 6, 7)
 
 
+def test_ids_of_the_benchmark():
+    """793,468 words and the three marks, which have the ids of Torch's set."""
+    counted = ((b"%d" % n, 3) for n in range(793_468))
+    vocabulary = gbw_vocabulary.make(counted, lambda: 30_301_028, min_count=3)
+    assert len(vocabulary) == 793_471
+    marks = vocabulary.unknown, vocabulary.start, vocabulary.end
+    assert marks == (793_469, 793_470, 793_471)
+
+
 def test_words_and_ids():
     vocabulary = gbw_vocabulary.make([(b"b", 3), (b"a", 4)], lambda: 1, 1)
     assert vocabulary.encode(["b", "what", "a", "</S>"]) == [2, 3, 1, 5]
