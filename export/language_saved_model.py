@@ -19,9 +19,6 @@ from seqzoo.export.served_vocabulary import ServedVocabulary
 VOCABULARY = f"{version_folder.EXTRA}/vocabulary.txt"
 """The words of a model of words: that of id `i` is line `i`."""
 
-# Gradients would take longer than all the rest.
-_ONLY_FORWARD = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-
 
 def export(
     model: LanguageModel,
@@ -68,7 +65,7 @@ def export(
             made = LanguageSignatures(model, vocabulary)
             functions = made.functions()
             served = _Served(vocabulary, functions)
-            tf.saved_model.save(served, folder, functions, _ONLY_FORWARD)
+            tf.saved_model.save(served, folder, functions)
             page = _description(made, vocabulary, functions, words)
             version_folder.write_description(folder, page | dict(notes or {}))
             if not characters:

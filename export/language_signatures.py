@@ -186,7 +186,8 @@ class LanguageSignatures:
 
         All words' scores are held for some rows only.
         """
-        n = _checked(tf.reshape(n, [-1]), {"n must be 1 or more": n >= 1})
+        n = tf.reshape(n, [-1])
+        n = _checked(n, {"n must be 1 or more": n >= 1})
         # Of several numbers the largest: what each row asks for is then there.
         most = tf.minimum(tf.reduce_max(tf.concat([n, [1]], 0)), self._model.words)
 

@@ -6,7 +6,8 @@ from typing import Any
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.zoo.commands import common
+from seqzoo.zoo.commands import common, language_export
+from seqzoo.zoo.training import run_kind
 
 USAGE = """
 seqzoo export RUN DIR
@@ -16,6 +17,10 @@ posteriors, log_posteriors, log_likelihoods (if there are class counts) and
 serving_default, and step for utterances in pieces; TF Serving takes DIR. RUN is the
 folder of a run, ours or Kaldi's, with its feature transform and class counts; or a
 Kaldi nnet1 file. Prints the folder.
+
+Of a language model (a run folder, preset:NAME, Torch's .t7 file) the signatures are
+score, also serving_default, next_word and step, with the vocabulary inside; its only
+flags are --version, --check and --threads.
 
 With --format=nnet1, DIR becomes a folder with final.nnet, final.feature_transform and
 what else Kaldi's decoding scripts read.
@@ -87,6 +92,9 @@ def define(flag_values: absl.flags.FlagValues) -> None:
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Writes."""
     common.check_args(args, 2, 2, "give RUN and DIR")
+    if run_kind.is_language(args[0]):
+        language_export.run(args, flags)
+        return
     others = {
         "nnet1": ("version", "prior_scale", "prior_floor", "check", "step"),
         "saved_model": ("binary",),
