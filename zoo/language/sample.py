@@ -115,8 +115,9 @@ def draw(log_probs, temperature, excluded, number) -> tf.Tensor:
     logs -= tf.reduce_max(logs)
     divisor = tf.where(temperature > 0, temperature, tf.ones_like(temperature))
     shares = tf.cumsum(tf.exp(logs / divisor))
-    # At 0 exactly, a word of probability 0 in front would be taken.
-    least = tf.constant(np.nextafter(0, 1), tf.float64)
+    # At 0 exactly, a word of probability 0 in front would be taken. TensorFlow takes
+    # anything below the least normal number for 0.
+    least = tf.constant(np.finfo(np.float64).tiny, tf.float64)
     wanted = tf.maximum(number * shares[-1], least)
     drawn = 1 + tf.searchsorted(shares, wanted[tf.newaxis])[0]
     best = 1 + tf.argmax(logs, output_type=tf.int32)
