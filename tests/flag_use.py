@@ -2,7 +2,7 @@
 
 import ast
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from seqzoo.zoo import registry
 from seqzoo.zoo.commands import main
@@ -12,7 +12,7 @@ _MAIN, _COMMON = "seqzoo.zoo.commands.main", "seqzoo.zoo.commands.common"
 _VARIABLES = ("flags", "flag_values")
 
 
-def unread(command: str) -> list[str]:
+def unread(command: str, words: Sequence[str] = ()) -> list[str]:
     """The flags of a command that no source it imports reads.
 
     A read is `flags.name` or `flags["name"]`, where `flags` is what `run` is given;
@@ -23,8 +23,8 @@ def unread(command: str) -> list[str]:
     of its flag. A command that asks the registry for recipes imports those of all
     models. Another name of a flag needs no reading.
     """
-    _, flag_values = main.load(command)
-    own = f"seqzoo.zoo.commands.{command}_command"
+    module, flag_values = main.load(command, words)
+    own = module.__name__
     trees: dict[str, ast.Module] = {}
     left = {own}
     while left:

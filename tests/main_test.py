@@ -14,6 +14,7 @@ from seqzoo.zoo.commands import common, main
 from tests import flag_use
 
 COMMANDS = list(main.COMMANDS)
+LINES = [*([name] for name in COMMANDS), ["train", "language/lstm"]]
 
 
 @pytest.fixture
@@ -65,37 +66,38 @@ def test_help_loads_neither_tensorflow_nor_numpy(words):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_help_page(name, capsys):
-    assert main.main([name, "--help"]) == 0
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_has_a_help_page(line, capsys):
+    name, *words = line
+    assert main.main([*line, "--help"]) == 0
     page = capsys.readouterr().out
     assert page.startswith(f"usage: seqzoo {name}")
-    _, flags = main.load(name)
+    _, flags = main.load(name, words)
     for flag in flags:
         assert f"--{flag}" in page
         assert flags[flag].help, f"--{flag} tells nothing"
     assert max(map(len, page.splitlines())) <= 88
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_imports_no_tensorflow_for_its_help(name):
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_imports_no_tensorflow_for_its_help(line):
     code = (
         "import sys; from seqzoo.zoo.commands.main import main; main(sys.argv[1:]); "
         "sys.exit('tensorflow' in sys.modules)"
     )
-    assert _python(code, name, "--help").returncode == 0
+    assert _python(code, *line, "--help").returncode == 0
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_flag_is_read(name):
-    assert flag_use.unread(name) == []
+@pytest.mark.parametrize("line", LINES)
+def test_every_flag_is_read(line):
+    assert flag_use.unread(line[0], line[1:]) == []
 
 
 def test_a_flag_that_is_not_read_is_found(monkeypatch):
     module, flags = main.load("copy")
     absl.flags.DEFINE_bool("idle", False, "does nothing", flag_values=flags)
     common.define_threads(flags)  # Read where TensorFlow is started: not in `copy`.
-    monkeypatch.setattr(main, "load", lambda name: (module, flags))
+    monkeypatch.setattr(main, "load", lambda name, words: (module, flags))
     assert flag_use.unread("copy") == ["idle", "threads"]
 
 

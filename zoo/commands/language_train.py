@@ -217,9 +217,9 @@ def _given(flags: absl.flags.FlagValues) -> dict[str, Any]:
 
     names = {field.name for field in dataclasses.fields(LanguageTrainOptions)}
     found = {
-        name: flags[name].value
+        name: getattr(flags, name)
         for name in sorted(names & set(flags) - {"bfloat16"})
-        if flags[name].value is not None
+        if getattr(flags, name) is not None
     }
     if "batchsize" in found:
         text = flags.batchsize.strip("{} ")

@@ -52,9 +52,7 @@ class LanguageTrainer:
         self.weights = list(model.trainable_weights)
         if not optimizer.built:
             optimizer.build(self.weights)
-        # One graph for chunks of all lengths, once a second length has come.
-        self._train = tf.function(self._train_step, reduce_retracing=True)
-        self._score = tf.function(self._score_step, reduce_retracing=True)
+        self._graphs: dict[tuple[str, int], Any] = {}
         if maxnormout > 0:
             self._limit_all()
 
@@ -73,7 +71,8 @@ class LanguageTrainer:
         Returns:
             The state after.
         """
-        loss, count, norm, state = self._train(words, targets, state)
+        step = self._graph(self._train_step, words.shape[1])
+        loss, count, norm, state = step(words, targets, state)
         sums.loss += float(loss)
         sums.norm += float(norm)
         sums.updates += 1
@@ -83,11 +82,28 @@ class LanguageTrainer:
 
     def score(self, words, targets, state: State, sums: Sums) -> State:
         """Adds a chunk's training loss, without learning and without dropout."""
-        loss, count, state = self._score(words, targets, state)
+        step = self._graph(self._score_step, words.shape[1])
+        loss, count, state = step(words, targets, state)
         sums.loss += float(loss)
         sums.time_steps += int(words.shape[0])
         sums.words += int(count)
         return state
+
+    def _graph(self, step: Any, columns: int) -> Any:
+        """A step as one graph for chunks of all lengths."""
+        key = step.__name__, columns
+        if key not in self._graphs:
+            ids = tf.TensorSpec([None, columns], tf.int32)
+            state = tf.nest.map_structure(
+                lambda part: tf.TensorSpec(part.shape, part.dtype),
+                self.zero_state(columns),
+            )
+            # Nothing here is Python's control flow, whose conversion takes 5 s.
+            graph = tf.function(
+                step, input_signature=[ids, ids, state], autograph=False
+            )
+            self._graphs[key] = graph
+        return self._graphs[key]
 
     def _train_step(self, words, targets, state):
         with tf.GradientTape() as tape:

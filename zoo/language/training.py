@@ -18,7 +18,7 @@ from seqzoo import layers
 from seqzoo.datasets import language_batches
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.multi_sequence import MultiSequence, State
-from seqzoo.zoo.language import learn_rate, trained_model
+from seqzoo.zoo.language import learn_rate, learning_curves, trained_model
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.language_row import LanguageRow
 from seqzoo.zoo.language.train_options import LanguageTrainOptions
@@ -56,6 +56,9 @@ class Progress:
 
     finished: str = ""
     """Why it ended; empty until then."""
+
+    complete: bool = False
+    """Whether all that comes at the end was written too."""
 
     history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
@@ -104,12 +107,13 @@ class LanguageTraining:
             self._rows = [LanguageRow(**row) for row in self.progress.history]
             # More epochs than before may be wanted.
             self.progress.finished = self._why_end()
-            if self.progress.finished:
+            if self.progress.finished and self.progress.complete:
                 return self.progress
             self._load_last()
             _LOG.info(
                 "going on in %s after %d epochs", self.folder.path, self.progress.epoch
             )
+            self._write_history()
         self._remove_old()
         train_size, valid_size = self.options.batch_sizes
         train = self._streams("train", train_size, self.progress.train_state)
@@ -117,6 +121,8 @@ class LanguageTraining:
         while not self.progress.finished:
             self._epoch(train, valid)
         self._finish()
+        self.progress.complete = True
+        self.folder.save_state(dataclasses.asdict(self.progress))
         return self.progress
 
     def _streams(self, name: str, columns: int, state: list[int] | None):
@@ -175,8 +181,7 @@ class LanguageTraining:
         self.progress.finished = self._why_end()
         self.folder.save_state(dataclasses.asdict(self.progress))
         self._remove_old()
-        self.folder.write_history(self._rows)
-        self._draw()
+        self._write_history()
 
     def _pass(
         self, streams: MultiSequence, name: str, learn: bool = True
@@ -288,9 +293,8 @@ class LanguageTraining:
                 if name not in names and name.startswith("epoch_"):
                     shutil.rmtree(self.folder.file(inside, name), ignore_errors=True)
 
-    def _draw(self) -> None:
-        from seqzoo.zoo.language import learning_curves
-
+    def _write_history(self) -> None:
+        self.folder.write_history(self._rows)
         learning_curves.draw([self.folder.path], self.folder.file("curves.png"))
 
     def _finish(self) -> None:

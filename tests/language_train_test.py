@@ -1,0 +1,357 @@
+"""`seqzoo train language/...`: what it writes, how it goes on, when it ends."""
+
+import csv
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from seqzoo.datasets import gbw_cache
+from seqzoo.datasets.gbw_vocabulary import Vocabulary
+from seqzoo.zoo.commands import main
+from seqzoo.zoo.language import trained_model, training
+from seqzoo.zoo.training import run_folder, weight_files
+from tests.language_runs import SMALL, WORDS, train, write_text
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    return write_text(tmp_path_factory.mktemp("text") / "text")
+
+
+@pytest.fixture(scope="module")
+def whole(text, tmp_path_factory):
+    """A run of three epochs that nothing stopped."""
+    run = tmp_path_factory.mktemp("whole") / "run"
+    assert train(text, run, *SMALL, "--valid_perplexity=2", "--dropout=0.1") == 0
+    return run
+
+
+def _history(run):
+    with open(run / "history.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _state(run):
+    return json.loads((run / "state.json").read_text())
+
+
+def _weights(run):
+    folder = run / "weights" / _state(run)["weights"]
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+
+
+def test_the_run_folder(whole, text):
+    names = {path.name for path in whole.iterdir()}
+    assert names >= {
+        "command.txt",
+        "config.json",
+        "curves.png",
+        "data",
+        "final.keras",
+        "history.csv",
+        "log",
+        "resume",
+        "state.json",
+        "tensorboard",
+        "vocabulary.txt",
+        "weights",
+    }
+    config = json.loads((whole / "config.json").read_text())
+    assert config["model"] == "language/lstm"
+    assert config["settings"]["hiddensize"] == [8, 6]
+    assert config["training"]["startlr"] == 0.5
+    vocabulary = Vocabulary.load(str(whole / "vocabulary.txt"))
+    assert config["settings"]["words"] == len(vocabulary) == len(WORDS) + 3
+    assert "Speed : " in (whole / "log" / "train.log").read_text()
+    state = _state(whole)
+    kept = {path.name for path in (whole / "weights").iterdir()}
+    assert kept == {state["weights"], state["last"]}
+
+
+def test_the_history(whole, text):
+    rows = _history(whole)
+    assert [row["epoch"] for row in rows] == ["1", "2", "3"]
+    assert float(rows[-1]["train_error"]) < float(rows[0]["train_error"])
+    rates = [float(row["learn_rate"]) for row in rows]
+    np.testing.assert_allclose(rates, [0.5, 0.46, 0.42], 1e-12)
+    assert [row["valid_perplexity"] != "" for row in rows] == [False, True, False]
+    assert 1 < float(rows[1]["valid_perplexity"]) < len(WORDS) + 3
+    sentences = gbw_cache.load(str(whole / "data")).sets["train"]
+    # An epoch is a pass: its words are those of the text, but for its very ends.
+    assert abs(int(rows[0]["words"]) - sentences.targets) <= 4 * 9
+    for row in rows:
+        rate = int(row["words"]) / float(row["seconds"])
+        assert float(row["words_per_second"]) == pytest.approx(rate)
+
+
+def test_the_keras_file_is_the_best_model(whole):
+    found = trained_model.read(str(whole))
+    loaded = keras.models.load_model(whole / "final.keras")
+    words = np.array([[1, 5, 0, 3, 2]], np.int32)
+    inputs = {"words": words, "targets": np.roll(words, -1)}
+    expected = found.model(inputs)["losses"].numpy()
+    np.testing.assert_allclose(loaded(inputs)["losses"], expected, 1e-6)
+    assert expected.any()
+
+
+def test_row_0_of_the_embedding_stays_zero(whole):
+    folder = whole / "weights" / _state(whole)["weights"]
+    table = weight_files.read(str(folder), "embedding/embeddings")
+    assert not table[0].any()
+    assert table[1:].any(axis=1).all()
+
+
+class Killed(BaseException):
+    """Nothing may catch it, as nothing catches a SIGKILL."""
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "call"),
+    [
+        (training.LanguageTrainer, "train", 30),
+        (weight_files, "save", 4),
+        (run_folder.RunFolder, "save_state", 2),
+        (training.LanguageTraining, "_remove_old", 3),
+        (run_folder.RunFolder, "write_history", 3),
+        (training.LanguageTraining, "_finish", 1),
+    ],
+)
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(
+    whole, text, tmp_path, monkeypatch, owner, name, call
+):
+    real, calls = getattr(owner, name), 0
+
+    def deadly(*args, **kwargs):
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise Killed
+        return real(*args, **kwargs)
+
+    run = tmp_path / "run"
+    more = ("--valid_perplexity=2", "--dropout=0.1")
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, deadly)
+        with pytest.raises(Killed):
+            train(text, run, *SMALL, *more)
+    assert train(text, run, *SMALL, *more) == 0
+    assert _weights(run) == _weights(whole)
+    same = ("epoch", "train_error", "valid_error", "valid_perplexity", "best")
+    for found, expected in zip(_history(run), _history(whole), strict=True):
+        assert [found[k] for k in same] == [expected[k] for k in same]
+
+
+def test_more_epochs_go_on_from_the_end(whole, text, tmp_path):
+    run = tmp_path / "run"
+    short = [f for f in SMALL if "maxepoch" not in f]
+    more = ("--valid_perplexity=2", "--dropout=0.1")
+    assert train(text, run, *short, *more, "--maxepoch=2") == 0
+    assert train(text, *short, *more, "--maxepoch=3", "--continue", run) == 0
+    assert _weights(run) == _weights(whole)
+
+
+def test_other_options_are_another_run(whole, text, capsys):
+    assert train(text, whole, *SMALL, "--dropout=0.1", "--momentum=0.5") == 1
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "training.momentum 0.9, not 0.5; give another folder" in told
+
+
+def test_it_stops_early(text, tmp_path, monkeypatch):
+    errors = iter([3.0, 2.0, 2.5, 2.5, 2.5, 1.0])
+    real = training.LanguageTraining._pass
+
+    def scored(self, streams, name, learn=True):
+        sums, state = real(self, streams, name, learn)
+        if not learn:
+            sums.loss, sums.time_steps = next(errors), 1
+        return sums, state
+
+    monkeypatch.setattr(training.LanguageTraining, "_pass", scored)
+    run = tmp_path / "run"
+    more = ("--maxepoch=20", "--earlystop=3", "--trainsize=14", "--validsize=7")
+    assert train(text, run, *SMALL, *more) == 0
+    state = _state(run)
+    assert (state["finished"], state["epoch"], state["best_epoch"]) == (
+        "earlystop",
+        5,
+        2,
+    )
+    assert state["weights"] == "epoch_0002"
+    assert [row["best"] for row in _history(run)] == ["True", "True"] + ["False"] * 3
+
+
+def test_epochs_are_time_steps_that_go_on(text, tmp_path, monkeypatch):
+    chunks = []
+    real = training.LanguageTrainer.train
+
+    def seen(self, words, targets, state, sums):
+        chunks.append(words.numpy())
+        return real(self, words, targets, state, sums)
+
+    monkeypatch.setattr(training.LanguageTrainer, "train", seen)
+    run = tmp_path / "run"
+    more = ("--trainsize=17", "--batchsize=4,2,1", "--maxepoch=2")
+    assert train(text, run, *SMALL, *more) == 0
+    assert [len(words) for words in chunks] == [7, 7, 3, 7, 7, 3]
+    sentences = gbw_cache.load(str(run / "data")).sets["train"]
+    streams = training.MultiSequence(sentences, 4)
+    expected = [streams.sub(len(words)).inputs for words in chunks]
+    np.testing.assert_array_equal(np.concatenate(chunks), np.concatenate(expected))
+    assert len(_state(run)["valid_state"]) == 2 + 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("output", "more"),
+    [
+        ("nce", ("--rownoise", "--Z=-1")),
+        ("nce", ("--bfloat16", "--eps=1e-7")),
+        ("sampled_softmax", ()),
+        ("full_softmax", ("--bfloat16",)),
+    ],
+)
+def test_all_outputs_learn(text, tmp_path, output, more):
+    run = tmp_path / "run"
+    options = (f"--output={output}", *more, "--valid_perplexity=1", "--startlr=1")
+    assert train(text, run, *SMALL, *options) == 0
+    rows = _history(run)
+    first, last = (float(row["valid_perplexity"]) for row in (rows[0], rows[-1]))
+    assert last < first < len(WORDS) + 5
+
+
+@pytest.mark.parametrize("tables", ["momentum", "adagrad", "dense_momentum"])
+def test_rules_of_tables_have_their_slots(text, tmp_path, tables):
+    run = tmp_path / "run"
+    assert train(text, run, *SMALL, f"--tables={tables}", "--maxepoch=1") == 0
+    slots = weight_files.names(str(run / "resume" / _state(run)["last"]))
+    assert {"embedding/embeddings", "output/linearity", "output/bias"} <= set(slots)
+
+
+def test_without_momentum_there_are_no_slots(text, tmp_path):
+    run = tmp_path / "run"
+    assert train(text, run, *SMALL, "--momentum=-1", "--maxepoch=1") == 0
+    slots = weight_files.names(str(run / "resume" / _state(run)["last"]))
+    assert slots == ["iterations"]
+
+
+def test_rows_are_kept_within_a_norm(text, tmp_path):
+    run = tmp_path / "run"
+    more = ("--maxnormout=0.2", "--startlr=5", "--maxepoch=1")
+    assert train(text, run, *SMALL, *more) == 0
+    folder = str(run / "weights" / _state(run)["weights"])
+    for name, axis in (
+        ("embedding/embeddings", 1),
+        ("output/linearity", 1),
+        ("lstm_1/w_ifco_x", 0),
+        ("lstm_2/w_ifco_h", 0),
+    ):
+        norms = np.linalg.norm(weight_files.read(folder, name), axis=axis)
+        assert norms.max() <= 0.2 + 1e-6, name
+        assert norms.max() > 0.15, name
+
+
+def test_gru_and_simple_rnn(text, tmp_path):
+    for cell in ("rnn", "gru"):
+        run = tmp_path / cell
+        options = ("--hiddensize=6", "--maxepoch=1", "--threads=1", "--startlr=0.5")
+        more = ("--set", f"cell={cell}")
+        assert train(text, run, *options, *more, model="language/rnn") == 0
+        config = json.loads((run / "config.json").read_text())
+        assert config["settings"]["output"] == "full_softmax"
+        assert config["training"]["seqlen"] == 5
+        assert (run / "weights" / "epoch_0001" / f"{cell}_1.bias.npy").exists()
+
+
+def test_it_is_written_under_savepath_and_id(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert train(text, *SMALL, "--maxepoch=1", "--savepath=save", "--id=mine") == 0
+    assert (tmp_path / "save" / "mine" / "state.json").exists()
+    assert train(text, *SMALL, "--maxepoch=1", "--dontsave") == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"save"}
+
+
+def test_fine_tuning_on_other_words(whole, tmp_path, capsys):
+    other = write_text(tmp_path / "other", 2, [*WORDS[:8], "fox", "jumps", "barks"])
+    run = tmp_path / "run"
+    more = ("--init", whole, "--startlr=1e-9", "--minlr=0", "--maxepoch=1")
+    assert train(other, run, *_unless(SMALL, more), *more) == 0
+    report = (run / "vocabulary_change.txt").read_text()
+    assert "words: 11 kept, 3 new, 6 dropped" in report
+    old, new = (trained_model.read(str(path)) for path in (whole, run))
+    for word in (*WORDS[:8], "</S>"):
+        rows = [
+            one.model.embedding.embeddings.value[one.vocabulary.ids[word]]
+            for one in (old, new)
+        ]
+        np.testing.assert_allclose(*rows, atol=1e-6)
+    before = old.model.named_weights()["lstm_1/w_ifco_x"]
+    after = new.model.named_weights()["lstm_1/w_ifco_x"]
+    np.testing.assert_allclose(before, after, atol=1e-6)
+
+
+def _unless(options, others):
+    names = {str(one).partition("=")[0] for one in others}
+    return [one for one in options if one.partition("=")[0] not in names]
+
+
+def _error(capsys, *words, code=1):
+    assert train(*words) == code
+    lines = capsys.readouterr().err.strip().splitlines()
+    return next(line for line in lines if line.startswith("seqzoo train:"))
+
+
+def test_bad_input(whole, text, tmp_path, capsys):
+    run = tmp_path / "run"
+    for words, told in (
+        (("--hiddensize=0",), "hiddensize is (0,); a width of 1 or more"),
+        (("--batchsize=1,2",), "one number, or three for training"),
+        (("--batchsize=x",), "a whole number, or three"),
+        (("--startlr=0",), "startlr is 0.0"),
+        (("--schedule=x",), "learning rates by epoch"),
+        (("--preset=gbw_2x25",), "did you mean gbw_2x250?"),
+        (("--tables=momentum", "--momentum=0"), "give momentum"),
+        (("--set", "words=5"), "words is 5, but the data has 17 words"),
+        (("--init", whole, "--hiddensize=9,9"), "hiddensize is (8, 6), not (9, 9)"),
+        (("--init", tmp_path), "not the folder of a language model"),
+        (("--vocabulary=init",), "is for --init"),
+        (("--tiny",), "only a Torch set has"),
+        (("--cuda",), "there are 0 GPUs"),
+        (("--device=2",), "--device is for --cuda"),
+        (("--continue", tmp_path / "none"), "name two run folders"),
+    ):
+        kept = _unless(SMALL, words)
+        assert told in _error(capsys, text, run, *kept, *words), words
+        assert not run.exists(), words
+    assert "no text of a language model" in _error(capsys, tmp_path, run, *SMALL)
+    (tmp_path / "train.txt").write_text("a b\n")
+    assert "held-out text is missing" in _error(capsys, tmp_path, run, *SMALL)
+    told = _error(capsys, text, *SMALL, "--continue", tmp_path / "none")
+    assert "there is no such run folder" in told
+
+
+def test_a_vocabulary_that_is_another(whole, tmp_path, capsys):
+    other = write_text(tmp_path / "other", 2, ["x", "y", "z"])
+    cache = tmp_path / "cache"
+    assert train(other, tmp_path / "a", *SMALL, "--maxepoch=1", "--cache", cache) == 0
+    words = ("--init", whole, "--vocabulary=init")
+    told = _error(capsys, cache, tmp_path / "b", *SMALL, *words)
+    assert f"its vocabulary is not that of {whole}" in told
+
+
+def test_the_flags_of_the_scripts_are_all_there():
+    _, flags = main.load("train", ["language/lstm"])
+    for name in (
+        "startlr minlr saturate schedule momentum maxnormout cutoff maxepoch earlystop "
+        "uniform k Z rownoise seqlen inputsize hiddensize projsize dropout batchsize "
+        "trainsize validsize cuda device profile progress silent continue savepath id "
+        "tiny dontsave"
+    ).split():
+        assert name in flags, name
+
+
+def test_the_recipes(capsys):
+    assert main.main(["models"]) == 0
+    page = capsys.readouterr().out
+    for name in ("language/lstm", "language/rnn", "gbw_2x250", "gbw_4x2048"):
+        assert name in page
