@@ -17,7 +17,6 @@ SMALL = (
     "--minlr=0.1",
     "--cutoff=5",
     "--maxepoch=3",
-    "--threads=1",
 )
 
 

@@ -254,7 +254,7 @@ def test_rows_are_kept_within_a_norm(text, tmp_path):
 def test_gru_and_simple_rnn(text, tmp_path):
     for cell in ("rnn", "gru"):
         run = tmp_path / cell
-        options = ("--hiddensize=6", "--maxepoch=1", "--threads=1", "--startlr=0.5")
+        options = ("--hiddensize=6", "--maxepoch=1", "--startlr=0.5")
         more = ("--set", f"cell={cell}")
         assert train(text, run, *options, *more, model="language/rnn") == 0
         config = json.loads((run / "config.json").read_text())
