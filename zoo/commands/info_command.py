@@ -8,10 +8,10 @@ USAGE = """
 seqzoo info FILE...
 
 Prints what a network is made of and how its weights are spread, as nnet-info does.
-FILE is a Kaldi nnet1 network, a feature transform, or the folder of a run; `-` is
-standard input. Of a Torch7 object file (.t7, .th7) it prints the tree of tables,
-modules and tensors; nothing in it is run. Before each of several files its name is
-printed.
+FILE is a Kaldi nnet1 network, a feature transform, or the folder of a run, also of a
+language model's, or preset:NAME; `-` is standard input. Of a Torch7 object file (.t7,
+.th7) it prints the tree of tables, modules and tensors; nothing in it is run. Before
+each of several files its name is printed.
 """
 
 
@@ -32,10 +32,14 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
     from seqzoo.datasets import torch_file
     from seqzoo.zoo.checkpoints import nnet1, nnet_info, torch_tree
+    from seqzoo.zoo.language import run_info
+    from seqzoo.zoo.training import run_kind
 
     for path in args:
         if torch_file.is_one(path):
             text = torch_tree.tree(torch_file.read(path), flags.depth)
+        elif run_kind.is_language(path):
+            text = run_info.info(path)
         else:
             text = nnet_info.info(nnet1.read(common.nnet_file(path)))
         if len(args) > 1:

@@ -6,6 +6,7 @@ import absl.flags
 
 from seqzoo.zoo import presets, registry
 from seqzoo.zoo.commands import common
+from seqzoo.zoo.language import run_files
 
 USAGE = """
 seqzoo models [MODEL]
@@ -30,8 +31,19 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         width = max(map(len, presets.PRESETS))
         for name, preset in presets.PRESETS.items():
             print(f"{name:{width}}  {preset.model}: {preset.description}")
+        if trained := run_files.presets():
+            print("\ntrained models that come along:")
+            for name in trained:
+                print(f"preset:{name}  {_card(name)}")
         return
     for name, default, meaning in registry.settings(args[0]):
         print(f"{name}={default}")
         if meaning:
             print(textwrap.indent(textwrap.fill(meaning, 76), "    "))
+
+
+def _card(name: str) -> str:
+    """What a trained model's `config.json` tells of itself."""
+    folder = run_files.folder(f"{run_files.PRESET}{name}")
+    about = run_files.read_json(folder, run_files.CONFIG)
+    return f"{about['model']}: {about['description']}"

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 
 from seqzoo.datasets.errors import InputError
+from seqzoo.zoo.language import run_files
 from seqzoo.zoo.training import run_kind
 
 HISTORY = "history.csv"
@@ -68,12 +69,7 @@ def read(path: str) -> Curves:
     """
     if not path.startswith(run_kind.PRESET) and not os.path.isdir(path):
         return _of_torch(path)
-    folder = path
-    if path.startswith(run_kind.PRESET):
-        from seqzoo.zoo.language import trained_model  # Imports TensorFlow.
-
-        folder = trained_model.folder(path)
-    return _of_folder(path, folder)
+    return _of_folder(path, run_files.folder(path))
 
 
 def draw(runs: Sequence[str], path: str) -> None:

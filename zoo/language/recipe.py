@@ -12,7 +12,7 @@ from seqzoo.datasets import gbw, kjv
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.zoo import registry
-from seqzoo.zoo.language import trained_model, vocabulary_change
+from seqzoo.zoo.language import run_files, trained_model, vocabulary_change
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.train_options import LanguageTrainOptions
 from seqzoo.zoo.language.trained_model import TrainedLanguageModel
@@ -97,7 +97,7 @@ def train(
     with folder.removed_on_failure(), _log_file(folder):
         old = None
         if start is not None:
-            old = _old(folder, start, name, config, overrides)
+            old = _old(start, name, config, overrides)
         keep = start is not None and start.vocabulary == "init"
         given = old.vocabulary if old is not None and keep else None
         cache = gbw.open_data(
@@ -135,7 +135,7 @@ def train(
             "tokens": "words",
         }
         folder.begin(about, free=_FREE)
-        vocabulary.save(folder.file(trained_model.VOCABULARY))
+        vocabulary.save(folder.file(run_files.VOCABULARY))
         model = registry.build(name, config)
         assert isinstance(model, LanguageModel)
         optimizer = layers.RowSGD(
@@ -170,22 +170,15 @@ def train(
 
 
 def _old(
-    folder: RunFolder, start: Start, name: str, config: Any, overrides: Sequence[str]
+    start: Start, name: str, config: Any, overrides: Sequence[str]
 ) -> TrainedLanguageModel:
-    path = start.init
-    if path.endswith(".t7"):
-        from seqzoo.zoo.language import import_torch
-
-        path = folder.file("imported")
-        if not os.path.isdir(path):
-            import_torch.write(start.init, path, folder.command)
-    old = trained_model.read(path)
+    old = trained_model.read(start.init)
     if old.name != name:
         raise InputError(
             f"{start.init}: is a {old.name}, but {name} is to be trained; give "
             f"`train {old.name}`."
         )
-    if old.about.get("tokens", "words") != "words":
+    if old.characters:
         raise InputError(
             f"{start.init}: is a model of characters; models of words are trained."
         )

@@ -18,7 +18,7 @@ from seqzoo import layers
 from seqzoo.datasets import language_batches
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.multi_sequence import MultiSequence, State
-from seqzoo.zoo.language import learn_rate, learning_curves, trained_model
+from seqzoo.zoo.language import learn_rate, learning_curves, run_files
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.language_row import LanguageRow
 from seqzoo.zoo.language.train_options import LanguageTrainOptions
@@ -277,7 +277,7 @@ class LanguageTraining:
     def _stored(self, name: str) -> dict[str, dict[str, Any]]:
         """Folders of an epoch, and what is in each."""
         return {
-            self.folder.file(trained_model.WEIGHTS, name): self.model.named_weights(),
+            self.folder.file(run_files.WEIGHTS, name): self.model.named_weights(),
             self.folder.file("resume", name): slots(self.trainer.optimizer, self.model),
         }
 
@@ -285,7 +285,7 @@ class LanguageTraining:
         """Removes weights that are neither the best nor the last."""
         now = self.progress
         kept = {
-            trained_model.WEIGHTS: {now.weights, now.last},
+            run_files.WEIGHTS: {now.weights, now.last},
             "resume": {now.last},
         }
         for inside, names in kept.items():
@@ -305,7 +305,7 @@ class LanguageTraining:
             now.best_epoch,
             now.best_error,
         )
-        best = self.folder.file(trained_model.WEIGHTS, now.weights)
+        best = self.folder.file(run_files.WEIGHTS, now.weights)
         weight_files.load(best, self.model.named_weights())
         size = sum(w.shape.num_elements() * 4 for w in self._all_weights())
         if size > _LARGEST_KERAS_FILE:
