@@ -42,7 +42,7 @@ def test_layers_in_order_and_weights_with_their_spread(run, capsys):
     assert main.main(["info", str(run)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "language/lstm, 5 words",
-        "  18 parameters",
+        "  17 parameters",
         "  4 epochs; the best is 3, validation error 2.5",
         "  embedding: ids 0 to 5 -> 2, 0 for id 0",
         "  dropout 0.2",

@@ -32,7 +32,8 @@ def info(path: str) -> str:
         if name.startswith("seed."):
             continue
         values = np.load(os.path.join(weights, name), mmap_mode="r")
-        total += values.size
+        if name != "output.z.npy":
+            total += values.size
         lines.append(f"  {_weight(name.removesuffix('.npy'), values)}")
     lines.insert(1, f"  {total:,} parameters")
     if state.get("epoch"):
