@@ -18,9 +18,15 @@ def row_matmul(inputs: tf.Tensor, weights: tf.Tensor, bias=None) -> tf.Tensor:
     if inputs.shape.rank != 2:
         rows = tf.reshape(inputs, [-1, weights.shape[1]])
     outputs = tf.matmul(rows, weights, transpose_b=True)
-    if bias is not None:
-        outputs = tf.nn.bias_add(outputs, tf.cast(bias, outputs.dtype))
-    if inputs.shape.rank == 2:
+    if inputs.shape.rank != 2:
+        shape = tf.concat([tf.shape(inputs)[:-1], [weights.shape[0]]], axis=0)
+        outputs = tf.reshape(outputs, shape)
+    if bias is None:
         return outputs
-    shape = tf.concat([tf.shape(inputs)[:-1], [weights.shape[0]]], axis=0)
-    return tf.reshape(outputs, shape)
+    bias = tf.cast(bias, outputs.dtype)
+    if outputs.dtype != tf.bfloat16 or inputs.shape.rank != 2:
+        return tf.nn.bias_add(outputs, bias)
+    # The axis keeps TensorFlow from making one operation of product and bias, which
+    # in bfloat16 is up to four times slower than both.
+    outputs = tf.nn.bias_add(outputs[:, tf.newaxis], bias)
+    return tf.squeeze(outputs, 1)

@@ -1,7 +1,9 @@
 """SeqLSTM: the LSTM of language models, with or without a projection."""
 
 import keras
+import tensorflow as tf
 
+from seqzoo.layers.lstm_block import block_lstm
 from seqzoo.layers.lstm_core import LstmClips, LstmWeights, lstm
 from seqzoo.layers.sequence_layer import SequenceLayer
 
@@ -74,13 +76,18 @@ class SeqLSTM(SequenceLayer):
             weights = weights._replace(peephole_i=i, peephole_f=f, peephole_o=o)
         if others:
             weights = weights._replace(projection=others[0])
+        carry = self.mask_mode == "carry" and mask is not None
+        if inputs.dtype == tf.float32 and not carry and weights.projection is None:
+            return block_lstm(
+                inputs, state, weights, mask, through_state=self.through_state
+            )
         return lstm(
             inputs,
             state,
             weights,
             LstmClips(),
             mask,
-            carry=self.mask_mode == "carry",
+            carry=carry,
             through_state=self.through_state,
         )
 
