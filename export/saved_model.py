@@ -208,6 +208,7 @@ def _signature(
             tf.TensorSpec((None, None, form.feature_dim), tf.float32, "feats"),
             tf.TensorSpec((None,), tf.int32, "lengths"),
         ],
+        autograph=False,
     )
 
 

@@ -63,7 +63,7 @@ class StepSignature:
             name: tf.TensorSpec(spec.shape, spec.dtype, name)
             for name, spec in specs.items()
         }
-        return tf.function(self._step).get_concrete_function(**named)
+        return tf.function(self._step, autograph=False).get_concrete_function(**named)
 
     def _step(
         self, feats: tf.Tensor, lengths: tf.Tensor, last: tf.Tensor, **state: tf.Tensor

@@ -299,6 +299,12 @@ def test_noise_and_training_are_left_out(model, exported):
     }
 
 
+def test_no_step_copies_a_table(exported):
+    """TensorFlow copies a variable of which rows were read when it is read whole."""
+    graph = (pathlib.Path(exported) / "saved_model.pb").read_bytes()
+    assert b"ReadVariableOp" in graph and b"ResourceGather" not in graph
+
+
 def test_a_model_in_bfloat16_is_exported_in_float32(model, loop, tmp_path):
     keras.config.set_dtype_policy("mixed_bfloat16")
     try:
