@@ -35,7 +35,7 @@ class UniformTable(keras.initializers.Initializer):
 
 
 # In a graph the product and the sum are written over the draws.
-@tf.function(reduce_retracing=True)
+@tf.function(reduce_retracing=True, autograph=False)
 def _uniform(shape, seed, low, width):
     return tf.random.stateless_uniform(shape, seed, dtype=low.dtype) * width + low
 

@@ -97,11 +97,17 @@ class NnetScores:
 
         numbers = tf.TensorSpec((None,), tf.int32)
         self._splice = tf.function(
-            splice, input_signature=[frames(self.input_dim), numbers]
+            splice,
+            input_signature=[frames(self.input_dim), numbers],
+            autograph=False,
         )
-        self._score = tf.function(score, input_signature=[frames(self._width)])
+        self._score = tf.function(
+            score, input_signature=[frames(self._width)], autograph=False
+        )
         self._score_group = tf.function(
-            score_group, input_signature=[frames(self._width), numbers, numbers]
+            score_group,
+            input_signature=[frames(self._width), numbers, numbers],
+            autograph=False,
         )
 
     def __call__(

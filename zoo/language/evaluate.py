@@ -166,7 +166,7 @@ class WordScorer:
         )
 
         # Of any length and number of rows, so it is traced once.
-        @tf.function(input_signature=[ids, ids, state])
+        @tf.function(input_signature=[ids, ids, state], autograph=False)
         def step(words, targets, state):
             rows = tf.shape(words)[1]
             state = tf.nest.map_structure(lambda part: part[:rows], state)

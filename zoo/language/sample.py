@@ -27,7 +27,7 @@ class Sampler:
         self._start = start
         self._end = end
 
-        @tf.function
+        @tf.function(autograph=False)
         def step(word, state, temperature, excluded, number):
             logs, state = model.next_log_probs(word, state)
             return draw(logs[0], temperature, excluded, number), state
