@@ -4,7 +4,6 @@ import absl.flags
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.commands import common, language_eval
-from seqzoo.zoo.training import run_kind
 
 USAGE = """
 seqzoo eval MODEL [DATA [ALI]]
@@ -71,6 +70,8 @@ def define(flag_values: absl.flags.FlagValues) -> None:
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Scores."""
     if args:
+        from seqzoo.zoo.training import run_kind
+
         language = run_kind.is_language(args[0])
         language_eval.check_flags(args[0], language, flags)
         if language:

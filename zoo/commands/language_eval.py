@@ -10,7 +10,6 @@ from typing import Any
 
 import absl.flags
 
-from seqzoo.datasets import files
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.commands import common, flag_scope
 
@@ -143,11 +142,13 @@ def _report(found: Any, unit: str, data: Any, size: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _table(name: str | None) -> Iterator[files.Output | None]:
+def _table(name: str | None) -> Iterator[Any]:
     """The file to write, which is there at the end only if all went well."""
     if name is None:
         yield None
         return
+    from seqzoo.datasets import files
+
     output = files.Output(name)
     try:
         yield output

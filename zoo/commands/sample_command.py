@@ -6,7 +6,6 @@ from typing import Any
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.gbw_vocabulary import END, START
 from seqzoo.zoo.commands import command_line, common
 
 USAGE = """
@@ -76,6 +75,8 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
 
 def _prompt(words: list[str], vocabulary: Any) -> list[int]:
+    from seqzoo.datasets.gbw_vocabulary import END, START
+
     for word in words:
         if word in (START, END):
             raise InputError(f"--prompt: {word} marks sentences; leave it out.")
