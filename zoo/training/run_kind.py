@@ -3,8 +3,6 @@
 import json
 import os
 
-from seqzoo.datasets import torch_file
-
 PRESET = "preset:"
 
 
@@ -21,4 +19,6 @@ def is_language(path: str) -> bool:
 
 def is_torch_file(path: str) -> bool:
     """Whether `path` is a file that Torch7 saved."""
+    from seqzoo.datasets import torch_file  # Imports NumPy.
+
     return not os.path.isdir(path) and torch_file.is_one(path)
