@@ -29,6 +29,7 @@ setuptools.setup(
     package_data={
         **{f"seqzoo.{folder}": ["py.typed"] for folder in FOLDERS},
         "seqzoo.datasets": ["py.typed", "corpora/**/*"],
+        "seqzoo.zoo.language": ["presets/**/*"],
     },
     install_requires=[
         "absl-py>=2.1",

@@ -45,6 +45,22 @@ PRESETS = {
         + ("uniform=0.1",),
         {**_BILLION, "startlr": 0.7, "momentum": -1.0},
     ),
+    "kjv_2x128": Preset(
+        "language/lstm",
+        "the King James Bible that comes along, in ten minutes on a core",
+        ("hiddensize=128,128", "inputsize=96", "k=500", "dropout=0.1"),
+        {
+            "startlr": 1.0,
+            "minlr": 0.02,
+            "saturate": 10,
+            "maxepoch": 10,
+            "momentum": -1.0,
+            "cutoff": 10.0,
+            "batchsize": (32,),
+            "seqlen": 35,
+            "valid_perplexity": 1,
+        },
+    ),
 }
 """Every recipe under its name."""
 
