@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from seqzoo import layers
 from seqzoo.datasets.errors import InputError
 from seqzoo.export import language_saved_model, language_signatures, saved_model
 from seqzoo.export.language_signatures import LanguageSignatures
@@ -311,10 +312,12 @@ def test_a_model_in_bfloat16_is_exported_in_float32(model, loop, tmp_path):
         half, _ = small_language_models.build(len(WORDS))
     finally:
         keras.config.set_dtype_policy("float32")
+    layers.add_shadow(half.recurrent.layers[0].w_ifco_x)
     folder = language_saved_model.export(half, WORDS, str(tmp_path))
     found = tf.saved_model.load(folder).signatures["score_text"]
     check_scores(ask(found, text=TEXT), loop)
-    assert half.recurrent.layers[0].compute_dtype == "bfloat16"  # As it was.
+    lstm = half.recurrent.layers[0]  # As it was.
+    assert lstm.compute_dtype == lstm.w_ifco_x.shadow.dtype == "bfloat16"
 
 
 def test_versions_and_a_vocabulary_of_another_size(model, tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """docs/serving.md: its commands, its Python and its JSON do what it says."""
 
-import contextlib
-import http.server
 import json
 import logging
 import pathlib
@@ -9,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -21,6 +18,7 @@ from seqzoo.zoo.acoustic import dnn
 from seqzoo.zoo.checkpoints import components, keras_layers, nnet1, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
 from seqzoo.zoo.commands import main
+from tests.rest_server import as_tensors, serving
 
 SERVING = pathlib.Path(__file__).parents[1] / "docs" / "serving.md"
 DNN = """
@@ -61,8 +59,8 @@ def work(tmp_path, monkeypatch):
 
 
 def fenced(language):
-    pattern = rf"^```{language}\n(.*?)^```"
-    return re.findall(pattern, SERVING.read_text(encoding="utf-8"), re.M | re.S)
+    text, _, _ = SERVING.read_text(encoding="utf-8").partition("\n## Language models")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 
 def test_its_commands_run_then_its_python_where_nothing_of_ours_is(work):
@@ -84,11 +82,6 @@ def test_its_commands_run_then_its_python_where_nothing_of_ours_is(work):
     whole, streamed, difference = done.stdout.splitlines()
     assert (whole, streamed) == ("(2, 100, 4)", "(100, 3)")
     assert float(difference) < 1e-6
-
-
-def as_tensors(signature, inputs):
-    specs = signature.structured_input_signature[1]
-    return {k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
 
 
 def test_its_json(tmp_path):
@@ -114,68 +107,6 @@ def test_its_json(tmp_path):
         assert outputs.keys() == expected.keys()
         for name, values in expected.items():
             np.testing.assert_allclose(outputs[name].numpy(), values, atol=1e-6)
-
-
-class Server(http.server.BaseHTTPRequestHandler):
-    """What TensorFlow Serving's REST interface does with the model `loaded`."""
-
-    loaded = None
-
-    def do_GET(self):
-        assert self.path.endswith("/lstm/metadata")
-        signatures = {
-            name: {
-                "inputs": {
-                    key: {
-                        "dtype": {"float32": "DT_FLOAT", "int32": "DT_INT32"}.get(
-                            spec.dtype.name, "DT_BOOL"
-                        ),
-                        "tensor_shape": {
-                            "dim": [
-                                {"size": str(-1 if n is None else n), "name": ""}
-                                for n in spec.shape
-                            ],
-                            "unknown_rank": False,
-                        },
-                    }
-                    for key, spec in signature.structured_input_signature[1].items()
-                }
-            }
-            for name, signature in self.loaded.signatures.items()
-        }
-        self._answer({"metadata": {"signature_def": {"signature_def": signatures}}})
-
-    def do_POST(self):
-        assert self.path.endswith("/lstm:predict")
-        length = int(self.headers["Content-Length"])
-        request = json.loads(self.rfile.read(length))
-        signature = self.loaded.signatures[request["signature_name"]]
-        outputs = signature(**as_tensors(signature, request["inputs"]))
-        self._answer({"outputs": {k: v.numpy().tolist() for k, v in outputs.items()}})
-
-    def _answer(self, values):
-        body = json.dumps(values).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-@contextlib.contextmanager
-def serving(loaded):
-    """A server of `loaded` on a free port."""
-    handler = type("Handler", (Server,), {"loaded": loaded})
-    with http.server.HTTPServer(("localhost", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def test_its_loop_over_a_server(work, capsys):
