@@ -148,7 +148,7 @@ def test_more_epochs_go_on_from_the_end(whole, text, tmp_path):
     short = [f for f in SMALL if "maxepoch" not in f]
     more = ("--valid_perplexity=2", "--dropout=0.1")
     assert train(text, run, *short, *more, "--maxepoch=2") == 0
-    assert train(text, *short, *more, "--maxepoch=3", "--continue", run) == 0
+    assert train("--maxepoch=3", "--continue", run) == 0
     assert _weights(run) == _weights(whole)
 
 
@@ -295,6 +295,16 @@ def _unless(options, others):
     return [one for one in options if one.partition("=")[0] not in names]
 
 
+def test_the_constant_that_was_estimated_is_told(text, tmp_path):
+    run = tmp_path / "run"
+    assert train(text, run, *SMALL, "--Z=-1", "--maxepoch=1") == 0
+    folder = str(run / "weights" / "epoch_0001")
+    z = float(weight_files.read(folder, "output/z"))
+    # The first time step is a separator everywhere: scores are the biases.
+    assert z == pytest.approx(1, abs=1e-5)
+    assert "Z = 1, as it was estimated" in (run / "log" / "train.log").read_text()
+
+
 def _error(capsys, *words, code=1):
     assert train(*words) == code
     lines = capsys.readouterr().err.strip().splitlines()
@@ -318,7 +328,9 @@ def test_bad_input(whole, text, tmp_path, capsys):
         (("--tiny",), "only a Torch set has"),
         (("--cuda",), "there are 0 GPUs"),
         (("--device=2",), "--device is for --cuda"),
-        (("--continue", tmp_path / "none"), "name two run folders"),
+        (("--continue", whole), "RUN_DIR and --continue name two run folders"),
+        (("--continue", tmp_path / "none"), "there is no such run folder"),
+        (("--continue", tmp_path), "not the folder of a language model"),
     ):
         kept = _unless(SMALL, words)
         assert told in _error(capsys, text, run, *kept, *words), words

@@ -85,13 +85,15 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     text(
         "continue",
         None,
-        "a run folder to go on in, with no more than its name given; or a .t7 file, "
-        "whose epochs and learning rate are gone on from",
+        "a run folder to go on in, with its settings and data; or a .t7 file, whose "
+        "epochs and learning rate are gone on from",
     )
     # Data.
     text("cache", None, "where word ids are kept, for several runs; RUN_DIR/data")
     switch("tiny", False, "train on Torch's train_tiny.th7")
-    number("min_count", 3, "how often a word must come to be known", lower_bound=1)
+    number(
+        "min_count", None, "how often a word must come to be known; 3", lower_bound=1
+    )
     number("processes", 1, "that read text at the same time", lower_bound=1)
     # Model.
     text("hiddensize", None, "widths of the recurrent layers: 250,250 or {250,250}")
@@ -132,7 +134,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     )
     number("validsize", None, "the same of a validation; 40000")
     number("valid_perplexity", None, "each so many epochs find the true perplexity too")
-    switch("bfloat16", False, "compute in bfloat16, with float32 weights")
+    switch("bfloat16", None, "compute in bfloat16, with float32 weights")
     # The machine.
     switch("cuda", False, "compute on a GPU, and stop if there is none")
     number("device", 1, "with --cuda: which one, from 1", lower_bound=1)
@@ -148,12 +150,13 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     from seqzoo.zoo import registry
 
     name = args[0]
-    config_class = type(registry.config(name))
+    before = _gone_on_with(name, flags)
     preset = _preset(name, flags.preset)
-    overrides = [*preset.get("settings", []), *_overrides(flags), *flags.set]
-    registry.config(name, overrides)
-    own = dict(getattr(config_class, "training", {}))
-    values = {**own, **preset.get("training", {}), **_given(flags)}
+    overrides = [*before.get("settings", []), *preset.get("settings", [])]
+    overrides += [*_overrides(flags), *flags.set]
+    own = dict(getattr(type(registry.config(name, overrides)), "training", {}))
+    values = {**own, **before.get("training", {}), **preset.get("training", {})}
+    values = {**values, **_given(flags)}
     if flags.silent:
         logging.getLogger("seqzoo").setLevel(logging.WARNING)
     tf = common.start_tensorflow(flags)
@@ -162,17 +165,22 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     from seqzoo.zoo.language.train_options import LanguageTrainOptions
 
     try:
-        options = LanguageTrainOptions(**values, bfloat16=flags.bfloat16)
+        options = LanguageTrainOptions(**values)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from None
     data = recipe.Data(
-        source=args[1] if len(args) > 1 else None,
-        cache=flags.cache,
-        subset="tiny" if flags.tiny else None,
-        min_count=flags.min_count,
-        processes=flags.processes,
+        **{
+            **before.get("data", {}),
+            **({"source": args[1]} if len(args) > 1 else {}),
+            **({"cache": flags.cache} if flags.cache else {}),
+            **({"subset": "tiny"} if flags.tiny else {}),
+            **({"min_count": flags.min_count} if flags.min_count else {}),
+            "processes": flags.processes,
+        }
     )
     start = _start(flags)
+    if before.get("start"):
+        start = recipe.Start(**before["start"])
     path = _run_dir(name, args, flags)
     with tempfile.TemporaryDirectory() as scratch:
         if flags.dontsave:
@@ -203,6 +211,41 @@ def _preset(model: str, name: str | None) -> dict[str, Any]:
     return {"settings": found.settings, "training": found.training}
 
 
+def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
+    """What a run that is gone on in was made from; nothing for a new one."""
+    path = flags["continue"].value
+    if path is None or path.endswith(".t7"):
+        return {}
+    if not os.path.exists(path):
+        raise InputError(f"--continue={path}: there is no such run folder.")
+    from seqzoo.zoo.language import run_files
+
+    about = run_files.read_json(path, run_files.CONFIG)
+    if about.get("model") != name:
+        raise InputError(
+            f"--continue={path}: holds {about.get('model')}, not {name}; name that "
+            "model."
+        )
+    training, data = about["training"], about.get("data") or {}
+    return {
+        "settings": [
+            f"{field}={_text(value)}"
+            for field, value in about["settings"].items()
+            if field != "words"
+        ],
+        "training": {**training, "batchsize": tuple(training["batchsize"])},
+        "data": {
+            "source": None if data.get("source") == "kjv" else data.get("source"),
+            **{field: data.get(field) for field in ("cache", "subset", "min_count")},
+        },
+        "start": about.get("start"),
+    }
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _overrides(flags: absl.flags.FlagValues) -> list[str]:
     return [
         f"{name}={flags[name].value}"
@@ -218,7 +261,7 @@ def _given(flags: absl.flags.FlagValues) -> dict[str, Any]:
     names = {field.name for field in dataclasses.fields(LanguageTrainOptions)}
     found = {
         name: getattr(flags, name)
-        for name in sorted(names & set(flags) - {"bfloat16"})
+        for name in sorted(names & set(flags))
         if getattr(flags, name) is not None
     }
     if "batchsize" in found:
@@ -261,10 +304,7 @@ def _run_dir(name: str, args: list[str], flags: absl.flags.FlagValues) -> str:
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)} name two run folders; give one.")
     if named:
-        (path,) = named.values()
-        if "--continue" in named and not os.path.exists(path):
-            raise InputError(f"--continue={path}: there is no such run folder.")
-        return path
+        return next(iter(named.values()))
     own = f"{name.replace('/', '_')}:{socket.gethostname()}:{int(time.time())}"
     return os.path.join(flags.savepath, flags.id or own)
 

@@ -137,6 +137,9 @@ class LanguageTraining:
         began = time.perf_counter()
         learned, train_state = self._pass(train, f"epoch {epoch}")
         seconds = time.perf_counter() - began
+        output = self.model.output_layer
+        if epoch == 1 and getattr(output, "initial_z", 1) <= 0:
+            _LOG.info("Z = %g, as it was estimated in the first step", output.z.value)
         speed = learned.words / seconds
         _LOG.info(
             "Speed : %.0f words/second; %.5f ms/word", speed, 1000 / max(speed, 1e-9)
