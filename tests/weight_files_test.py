@@ -68,3 +68,10 @@ def test_the_folder_appears_when_it_is_whole(tmp_path, weights):
     with pytest.raises(TypeError, match="bfloat16"):
         weight_files.save(str(tmp_path / "w"), weights)
     assert not (tmp_path / "w").exists()
+
+
+def test_nothing_stays_of_a_save_that_was_killed(tmp_path, weights):
+    (tmp_path / "w.partial").mkdir()
+    (tmp_path / "w.partial" / "other.npy").write_bytes(b"half")
+    weight_files.save(str(tmp_path / "w"), weights)
+    assert weight_files.names(str(tmp_path / "w")) == sorted(weights)

@@ -6,6 +6,7 @@ changed by rows whenever it is read whole; for 793,471 words of 250 numbers a co
 """
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -26,7 +27,8 @@ def save(folder: str, weights: Mapping[str, Any]) -> None:
         weights: name -> Keras or TensorFlow variable; `a/b` becomes `a.b.npy`.
     """
     partial = f"{folder}.partial"
-    os.makedirs(partial, exist_ok=True)
+    shutil.rmtree(partial, ignore_errors=True)  # Of a process that was killed.
+    os.makedirs(partial)
     for name, weight in weights.items():
         with open(_path(partial, name), "wb") as file:
             _write(file, _bare(weight))
