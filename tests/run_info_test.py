@@ -64,5 +64,5 @@ def test_what_is_no_run(tmp_path):
 
 def test_no_epoch_yet(run):
     (run / "state.json").unlink()
-    with pytest.raises(InputError, match=r"state\.json"):
+    with pytest.raises(InputError, match="no epoch of its training has ended yet"):
         run_info.info(str(run))

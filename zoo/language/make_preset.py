@@ -26,7 +26,7 @@ def make(run: str, path: str, description: str) -> None:
     if os.path.exists(path):
         raise InputError(f"{path}: is there already; give another folder.")
     about = run_files.read_json(run, run_files.CONFIG)
-    state = run_files.read_json(run, run_files.STATE)
+    state = run_files.read_state(run)
     weights = os.path.join(path, run_files.WEIGHTS, "best")
     os.makedirs(weights)
     source = os.path.join(run, run_files.WEIGHTS, state["weights"])

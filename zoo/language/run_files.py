@@ -39,17 +39,33 @@ def folder(path: str) -> str:
     name = path.removeprefix(PRESET)
     if name not in presets():
         near = difflib.get_close_matches(name, presets(), 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {presets()}."
+        known = f"known: {', '.join(presets()) or 'none'}."
+        hint = f"did you mean {near[0]}?" if near else known
         raise InputError(f"no preset {name!r}; {hint}")
     return str(_PRESETS / name)
 
 
+def read_state(path: str) -> dict[str, Any]:
+    """`state.json` of a run folder whose `config.json` was read.
+
+    Raises:
+        InputError: no epoch of its training has ended yet.
+    """
+    if not os.path.exists(os.path.join(path, STATE)):
+        raise InputError(f"{path}: no epoch of its training has ended yet.")
+    return read_json(path, STATE)
+
+
 def read_json(path: str, name: str) -> dict[str, Any]:
-    """A JSON file of a run folder."""
+    """A JSON file of a run folder.
+
+    Raises:
+        InputError: it is not there, or holds no table.
+    """
     at = os.path.join(path, name)
     try:
         with open(at, encoding="utf-8") as file:
-            return json.load(file)
+            found = json.load(file)
     except OSError as error:
         raise InputError(
             f"{path}: not the folder of a language model ({name}: "
@@ -57,3 +73,6 @@ def read_json(path: str, name: str) -> dict[str, Any]:
         ) from None
     except ValueError as error:
         raise InputError(f"{at}: cannot be read ({error}).") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{at}: a table is taken; give another folder.")
+    return found

@@ -23,8 +23,8 @@ def info(path: str) -> str:
     """
     path = run_files.folder(path)
     about = run_files.read_json(path, run_files.CONFIG)
-    state = run_files.read_json(path, run_files.STATE)
-    weights = os.path.join(path, run_files.WEIGHTS, state.get("weights") or "")
+    state = run_files.read_state(path)
+    weights = os.path.join(path, run_files.WEIGHTS, state["weights"])
     lines = [*_layers(about["model"], about["settings"])]
     names = sorted(name for name in os.listdir(weights) if name.endswith(".npy"))
     total = 0

@@ -63,9 +63,7 @@ def read(path: str, noise: bool = False) -> TrainedLanguageModel:
     name = about.get("model")
     if not isinstance(name, str) or not name.startswith("language/"):
         raise InputError(f"{path}: holds {name}, not a language model.")
-    state = run_files.read_json(path, run_files.STATE)
-    if not state.get("weights"):
-        raise InputError(f"{path}: no epoch of its training has ended yet.")
+    state = run_files.read_state(path)
     vocabulary = Vocabulary.load(
         os.path.join(path, run_files.VOCABULARY), _has_characters(about)
     )
