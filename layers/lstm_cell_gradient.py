@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 
-def lstm_cell_gradient(i, f, g, o, c, before_c, m_grad, c_grad):
+def lstm_cell_gradient(i, f, g, o, c, before_c, m_grad, c_grad, tanh_c=None):
     """Derivatives before the gates, by those after: `c = f c' + i g`, `m = o tanh(c)`.
 
     One operation of TensorFlow does it, with all values in the cache.
@@ -13,18 +13,19 @@ def lstm_cell_gradient(i, f, g, o, c, before_c, m_grad, c_grad):
         g: the candidate.
         c, before_c: the cell after and before the step.
         m_grad, c_grad: derivatives of the loss to `m` and, by later steps, to `c`.
+        tanh_c: of `c`, if it is there already.
 
     Returns:
         The derivatives to the gates before their nonlinearities, `(batch, 4 * cells)`
         in the order i, c, f, o, and to the cell before.
     """
     cells = c.shape[1]
-    # Only their shapes are looked at.
-    nothing, row = tf.zeros_like(c), tf.zeros([cells])
+    row = tf.zeros([cells])
     earlier, gates_grad, *_ = tf.raw_ops.LSTMBlockCellGrad(
-        x=nothing,
+        # Only the shapes of x, h_prev, w and b are looked at.
+        x=before_c,
         cs_prev=before_c,
-        h_prev=nothing,
+        h_prev=before_c,
         w=tf.zeros([2 * cells, 4 * cells]),
         wci=row,
         wcf=row,
@@ -35,7 +36,7 @@ def lstm_cell_gradient(i, f, g, o, c, before_c, m_grad, c_grad):
         f=f,
         o=o,
         ci=g,
-        co=tf.tanh(c),
+        co=tf.tanh(c) if tanh_c is None else tanh_c,
         cs_grad=c_grad,
         h_grad=m_grad,
         use_peephole=False,

@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from seqzoo.layers import lstm_narrow
 from seqzoo.layers.lstm_block import block_lstm
 from seqzoo.layers.lstm_core import LstmClips, LstmWeights, lstm
 from seqzoo.layers.sequence_layer import SequenceLayer
@@ -77,10 +78,9 @@ class SeqLSTM(SequenceLayer):
         if others:
             weights = weights._replace(projection=others[0])
         carry = self.mask_mode == "carry" and mask is not None
-        if inputs.dtype == tf.float32 and not carry and weights.projection is None:
-            return block_lstm(
-                inputs, state, weights, mask, through_state=self.through_state
-            )
+        fast = None if carry or others else _fast_run(inputs, weights)
+        if fast is not None:
+            return fast(inputs, state, weights, mask, through_state=self.through_state)
         return lstm(
             inputs,
             state,
@@ -97,3 +97,14 @@ class SeqLSTM(SequenceLayer):
             "cell_dim": self.cell_dim,
             "peepholes": self.peepholes,
         }
+
+
+def _fast_run(inputs, weights: LstmWeights):
+    """What runs such an LSTM faster than `lstm_core.lstm`, if anything does."""
+    if inputs.dtype == tf.float32:
+        return block_lstm
+    steps = inputs.shape[0]
+    plain = inputs.dtype == tf.bfloat16 and weights.peephole_i is None
+    if plain and steps is not None and 0 < steps <= lstm_narrow.LONGEST:
+        return lstm_narrow.narrow_lstm
+    return None
