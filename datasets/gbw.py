@@ -39,6 +39,10 @@ def open_data(
     if subset not in (None, "tiny"):
         raise InputError(f'no subset {subset!r} of the data; there is "tiny".')
     if gbw_cache.is_cache(folder):
+        if subset:
+            raise InputError(
+                f"{folder}: is a cache; only a Torch set has {gbw_torch.TINY}."
+            )
         found = gbw_cache.load(folder)
     elif cache is None:
         raise InputError(f"{folder}: no cache; give the folder where to make it.")

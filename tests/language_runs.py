@@ -40,3 +40,9 @@ def write_text(folder: pathlib.Path, seed: int = 1, words=WORDS, lines: int = 15
 def train(*words, model: str = "language/lstm") -> int:
     """Runs `seqzoo train`; the exit code."""
     return main.main(["train", model, *map(str, words)])
+
+
+def unless(options, others):
+    """The options that are not among the others."""
+    names = {str(one).partition("=")[0] for one in others}
+    return [one for one in options if one.partition("=")[0] not in names]

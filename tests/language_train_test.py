@@ -12,7 +12,7 @@ from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.zoo.commands import main
 from seqzoo.zoo.language import trained_model, training
 from seqzoo.zoo.training import run_folder, weight_files
-from tests.language_runs import SMALL, WORDS, train, write_text
+from tests.language_runs import SMALL, WORDS, train, unless, write_text
 
 
 @pytest.fixture(scope="module")
@@ -271,28 +271,20 @@ def test_it_is_written_under_savepath_and_id(text, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"save"}
 
 
-def test_fine_tuning_on_other_words(whole, tmp_path, capsys):
-    other = write_text(tmp_path / "other", 2, [*WORDS[:8], "fox", "jumps", "barks"])
+def test_errors_that_are_no_numbers_end_it(text, tmp_path, capsys, monkeypatch):
+    real = training.LanguageTraining._pass
+
+    def scored(self, streams, name, learn=True):
+        sums, state = real(self, streams, name, learn)
+        if name == "epoch 2":
+            sums.loss = float("nan")
+        return sums, state
+
+    monkeypatch.setattr(training.LanguageTraining, "_pass", scored)
     run = tmp_path / "run"
-    more = ("--init", whole, "--startlr=1e-9", "--minlr=0", "--maxepoch=1")
-    assert train(other, run, *_unless(SMALL, more), *more) == 0
-    report = (run / "vocabulary_change.txt").read_text()
-    assert "words: 11 kept, 3 new, 6 dropped" in report
-    old, new = (trained_model.read(str(path)) for path in (whole, run))
-    for word in (*WORDS[:8], "</S>"):
-        rows = [
-            one.model.embedding.embeddings.value[one.vocabulary.ids[word]]
-            for one in (old, new)
-        ]
-        np.testing.assert_allclose(*rows, atol=1e-6)
-    before = old.model.named_weights()["lstm_1/w_ifco_x"]
-    after = new.model.named_weights()["lstm_1/w_ifco_x"]
-    np.testing.assert_allclose(before, after, atol=1e-6)
-
-
-def _unless(options, others):
-    names = {str(one).partition("=")[0] for one in others}
-    return [one for one in options if one.partition("=")[0] not in names]
+    told = _error(capsys, text, run, *SMALL)
+    assert "the training error of epoch 2 is nan, at a learning rate of 0.46" in told
+    assert _state(run)["epoch"] == 1
 
 
 def test_the_constant_that_was_estimated_is_told(text, tmp_path):
@@ -328,11 +320,15 @@ def test_bad_input(whole, text, tmp_path, capsys):
         (("--tiny",), "only a Torch set has"),
         (("--cuda",), "there are 0 GPUs"),
         (("--device=2",), "--device is for --cuda"),
+        (("--id=mine",), "--id makes the name of a run folder, and RUN_DIR is one"),
+        (("--savepath=a",), "--savepath makes the name of a run folder"),
         (("--continue", whole), "RUN_DIR and --continue name two run folders"),
+        (("--continue", whole, "--init", whole), "--init and --continue name two"),
+        (("--continue", whole, "--dontsave"), "--dontsave keeps none; give one"),
         (("--continue", tmp_path / "none"), "there is no such run folder"),
         (("--continue", tmp_path), "not the folder of a language model"),
     ):
-        kept = _unless(SMALL, words)
+        kept = unless(SMALL, words)
         assert told in _error(capsys, text, run, *kept, *words), words
         assert not run.exists(), words
     assert "no text of a language model" in _error(capsys, tmp_path, run, *SMALL)
@@ -340,15 +336,6 @@ def test_bad_input(whole, text, tmp_path, capsys):
     assert "held-out text is missing" in _error(capsys, tmp_path, run, *SMALL)
     told = _error(capsys, text, *SMALL, "--continue", tmp_path / "none")
     assert "there is no such run folder" in told
-
-
-def test_a_vocabulary_that_is_another(whole, tmp_path, capsys):
-    other = write_text(tmp_path / "other", 2, ["x", "y", "z"])
-    cache = tmp_path / "cache"
-    assert train(other, tmp_path / "a", *SMALL, "--maxepoch=1", "--cache", cache) == 0
-    words = ("--init", whole, "--vocabulary=init")
-    told = _error(capsys, cache, tmp_path / "b", *SMALL, *words)
-    assert f"its vocabulary is not that of {whole}" in told
 
 
 def test_the_flags_of_the_scripts_are_all_there():

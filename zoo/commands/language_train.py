@@ -7,13 +7,15 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import absl.flags
 
 from seqzoo.datasets.errors import InputError
 from seqzoo.zoo.commands import common
+from seqzoo.zoo.commands.train_command import settings
+
+__all__ = ["USAGE", "define", "run", "settings"]
 
 USAGE = """
 seqzoo train language/lstm|language/rnn [DATA [RUN_DIR]]
@@ -25,9 +27,10 @@ DATA it is the King James Bible that comes with the package. All goes into the f
 RUN_DIR. Run the same command again to go on after it was stopped; with a greater
 --maxepoch or --earlystop, also after it ended.
 
-The flags are those of noise-contrastive-estimate.lua, multigpu-nce-rnnlm.lua and
-recurrent-language-model.lua. --init goes on from a trained model with other data; its
-vocabulary becomes that of the data, and rows are kept by word.
+The flags are those of noise-contrastive-estimate.lua and multigpu-nce-rnnlm.lua; the
+defaults of language/rnn are recurrent-language-model.lua's. --init goes on from a
+trained model with other data; its vocabulary becomes that of the data, and rows are
+kept by word.
 """
 
 _SETTINGS = (
@@ -44,14 +47,6 @@ _SETTINGS = (
     "seed",
 )
 """Flags that are settings of the model, under the same name."""
-
-
-def settings(words: Sequence[str]) -> list[str]:
-    """The settings of the model that a command line names."""
-    from seqzoo.zoo import registry
-
-    model = next((word for word in words if word in registry.MODELS), None)
-    return [name for name, *_ in registry.settings(model)] if model else []
 
 
 def define(flag_values: absl.flags.FlagValues) -> None:
@@ -86,7 +81,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
         "continue",
         None,
         "a run folder to go on in, with its settings and data; or a .t7 file, whose "
-        "epochs and learning rate are gone on from",
+        "options, epochs and learning rate are gone on with in a new folder",
     )
     # Data.
     text("cache", None, "where word ids are kept, for several runs; RUN_DIR/data")
@@ -212,10 +207,18 @@ def _preset(model: str, name: str | None) -> dict[str, Any]:
 
 
 def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
-    """What a run that is gone on in was made from; nothing for a new one."""
+    """What a run that is gone on with was made from; nothing for a new one."""
     path = flags["continue"].value
-    if path is None or path.endswith(".t7"):
+    if path is None:
         return {}
+    if flags.init:
+        raise InputError("--init and --continue name two models; give one.")
+    if path.endswith(".t7"):
+        return {"training": _options_of_torch(path)}
+    if flags.dontsave:
+        raise InputError(
+            "--continue goes on in a run folder, and --dontsave keeps none; give one."
+        )
     if not os.path.exists(path):
         raise InputError(f"--continue={path}: there is no such run folder.")
     from seqzoo.zoo.language import run_files
@@ -240,6 +243,16 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
         },
         "start": about.get("start"),
     }
+
+
+def _options_of_torch(path: str) -> dict[str, Any]:
+    """The options that a file of Torch was trained with."""
+    from seqzoo.zoo.checkpoints import xplog
+    from seqzoo.zoo.language import torch_options
+
+    found = torch_options.of_script(xplog.read(path).opt)
+    del found["tables"]  # Tables move by rows, as in any other training here.
+    return {**found, "batchsize": tuple(found["batchsize"])}
 
 
 def _text(value: Any) -> str:
@@ -281,8 +294,6 @@ def _start(flags: absl.flags.FlagValues) -> Any:
 
     going_on = flags["continue"].value
     if going_on is not None and going_on.endswith(".t7"):
-        if flags.init:
-            raise InputError("--init and --continue name two models; give one.")
         return Start(
             init=going_on, vocabulary=flags.vocabulary or "data", going_on=True
         )
@@ -304,7 +315,14 @@ def _run_dir(name: str, args: list[str], flags: absl.flags.FlagValues) -> str:
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)} name two run folders; give one.")
     if named:
-        return next(iter(named.values()))
+        [(way, path)] = named.items()
+        for flag in ("savepath", "id"):
+            if not flags[flag].using_default_value:
+                raise InputError(
+                    f"--{flag} makes the name of a run folder, and {way} is one; leave "
+                    "one of them out."
+                )
+        return path
     own = f"{name.replace('/', '_')}:{socket.gethostname()}:{int(time.time())}"
     return os.path.join(flags.savepath, flags.id or own)
 
@@ -319,7 +337,7 @@ def _choose_device(tf: Any, flags: absl.flags.FlagValues) -> None:
     gpus = tf.config.list_physical_devices("GPU")
     if not flags.cuda:
         if not flags["device"].using_default_value:
-            raise InputError("--device is for --cuda; leave it out to use the CPU.")
+            raise InputError("--device is for --cuda; give both, or neither.")
         return
     if flags.device > len(gpus):
         raise InputError(

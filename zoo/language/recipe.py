@@ -18,7 +18,6 @@ from seqzoo.zoo.language.train_options import LanguageTrainOptions
 from seqzoo.zoo.language.trained_model import TrainedLanguageModel
 from seqzoo.zoo.language.trainer import compute_in_bfloat16, slots
 from seqzoo.zoo.language.training import LanguageTraining, Progress
-from seqzoo.zoo.training import weight_files
 from seqzoo.zoo.training.run_folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
@@ -145,7 +144,7 @@ def train(
         begin = Progress(learn_rate=options.startlr)
         if old is not None and folder.load_state() is None:
             report = vocabulary_change.carry_over(
-                old, vocabulary, model, **_slots(old, optimizer, model)
+                old, vocabulary, model, **_slots(old, options, optimizer, model)
             )
             report.save(folder.file("vocabulary_change.txt"))
             _LOG.info("%s", report.text())
@@ -153,6 +152,7 @@ def train(
                 begin = _continued(old, options)
         else:
             model.set_counts(vocabulary.counts)
+        old = None  # A model of a billion words' text takes gigabytes.
         if options.bfloat16:
             compute_in_bfloat16(model)
         _LOG.info("%s: %s parameters", name, f"{_parameters(model):,}")
@@ -199,14 +199,22 @@ def _adapted(old: Any, config: Any, overrides: Sequence[str]) -> Any:
 
 
 def _slots(
-    old: TrainedLanguageModel, optimizer: layers.RowSGD, model: LanguageModel
+    old: TrainedLanguageModel,
+    options: LanguageTrainOptions,
+    optimizer: layers.RowSGD,
+    model: LanguageModel,
 ) -> dict[str, Any]:
-    """What the old run's optimizer left, where its best epoch is its last."""
+    """What the old run's optimizer left, where its best epoch is its last.
+
+    Slots are of use to the rules that made them: Adagrad's sums are no velocities.
+    """
     folder = os.path.join(old.path, "resume", os.path.basename(old.weights))
-    if not os.path.isdir(folder):
+    before = old.about.get("training", {})
+    same = before.get("tables") == options.tables
+    same = same and (before.get("momentum", 0) > 0) == (options.momentum > 0)
+    if not same or not os.path.isdir(folder):
         return {}
-    before = {n: weight_files.read(folder, n) for n in weight_files.names(folder)}
-    return {"old_slots": before, "new_slots": slots(optimizer, model)}
+    return {"old_slots": folder, "new_slots": slots(optimizer, model)}
 
 
 def _continued(old: TrainedLanguageModel, options: LanguageTrainOptions) -> Progress:

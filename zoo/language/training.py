@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import logging
+import math
 import os
 import shutil
 import sys
@@ -16,6 +17,7 @@ import tqdm
 
 from seqzoo import layers
 from seqzoo.datasets import language_batches
+from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.multi_sequence import MultiSequence, State
 from seqzoo.zoo.language import learn_rate, learning_curves, run_files
@@ -137,6 +139,12 @@ class LanguageTraining:
         began = time.perf_counter()
         learned, train_state = self._pass(train, f"epoch {epoch}")
         seconds = time.perf_counter() - began
+        if not math.isfinite(learned.error):
+            raise InputError(
+                f"{self.folder.path}: the training error of epoch {epoch} is "
+                f"{learned.error}, at a learning rate of {now.learn_rate:g}; take a "
+                "smaller --startlr, or --cutoff, in another folder."
+            )
         output = self.model.output_layer
         if epoch == 1 and getattr(output, "initial_z", 1) <= 0:
             _LOG.info("Z = %g, as it was estimated in the first step", output.z.value)
@@ -197,7 +205,8 @@ class LanguageTraining:
         state = self.trainer.zero_state(streams.columns)
         sums, place = Sums(), streams.state.to_array()
         step = self.trainer.train if learn else self.trainer.score
-        profile = self._profile and learn and not self._rows
+        profile = self._profile and learn
+        self._profile &= not learn
         with self._shown(name, steps) as shown, self._profiled(profile) as count:
             for chunk in data.prefetch(2):
                 state = step(chunk["inputs"], chunk["targets"], state, sums)

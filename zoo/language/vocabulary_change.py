@@ -72,9 +72,10 @@ def carry_over(
     """Gives a new model what an old one knows of the words that both have.
 
     Word vectors, output rows and biases go by word, `<UNK>`, `<S>` and `</S>` too, and
-    all other weights, NCE's `z` among them, as they are. New words keep what the new
-    model started with: random rows, and the bias `-ln(len(vocabulary))` of NCE's
-    start. Noise is drawn by the new counts from then on.
+    all other weights as they are; NCE's `z` too, if the setting `Z` is the same. New
+    words keep what the new model started with: random rows, and the bias
+    `-ln(len(vocabulary))` of NCE's start. Noise is drawn by the new counts from then
+    on.
 
     A score is the logarithm of `Z` times a probability, and NCE's loss accounts for
     the noise by itself. So kept words keep their biases though their counts and the
@@ -141,7 +142,10 @@ def _weights(
         there = _stored(old.weights)
     else:
         there = old.model.named_weights()
+    kept = getattr(old.config, "Z", None) == getattr(model.output_layer, "initial_z", 1)
     for name, weight in model.named_weights().items():
+        if name == "output/z" and not kept:
+            continue
         if name in there:
             yield name, there[name], weight
         elif not name.startswith(_OPTIONAL):
