@@ -80,15 +80,17 @@ class Vocabulary:
         return [self.words[i - 1] for i in ids]
 
     def save(self, path: str) -> None:
-        r"""Writes `word count` lines; the word of id `i` is on line `i`.
+        r"""Writes `word count` lines, all or none; the word of id `i` is on line `i`.
 
         In words, `\\` stands for a backslash, `\n` for the end of a line and `\xff` for
         a byte that is no UTF-8.
         """
         words = (_ESCAPED.sub(_escape, word) for word in self.words)
         lines = map("{} {}\n".format, words, self.counts.tolist())
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
+        partial = f"{path}.partial"
+        with open(partial, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
+        os.replace(partial, path)
 
     @classmethod
     def load(cls, path: str, characters: bool = False) -> "Vocabulary":

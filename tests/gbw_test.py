@@ -54,6 +54,9 @@ def test_what_cannot_be_opened(tmp_path):
         gbw.open_data(str(TORCH))
     with pytest.raises(InputError, match="only a Torch set has train_tiny.th7"):
         gbw.open_data(kjv.path(), str(tmp_path / "cache"), subset="tiny")
+    cache = gbw.open_data(str(TORCH), str(tmp_path / "torch")).folder
+    with pytest.raises(InputError, match="is a cache; only a Torch set has"):
+        gbw.open_data(cache, subset="tiny")
     with pytest.raises(InputError, match="no subset 'small'"):
         gbw.open_data(kjv.path(), str(tmp_path / "cache"), subset="small")
 

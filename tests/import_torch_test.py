@@ -132,7 +132,7 @@ def test_characters(capsys):
     assert model.about["training"]["startlr"] == 0.002
     assert model.about["training"]["seqlen"] == 9 and model.about["iteration"] == 40
     text = ["an é\n", "\\n aa\n"]
-    sentences = encoding.encode_lines(model.vocabulary, text, characters=True)
+    sentences = encoding.encode_characters(model.vocabulary, text)
     assert sentences.ids.tolist() == [1, 6, 3, 5, 2, 4, 6, 3, 1, 1, 2]
     layers = torch_rnn.read("x.t7").layers
     logs = torch_scores.target_log_probs(layers, sentences.ids[:-1], sentences.ids[1:])

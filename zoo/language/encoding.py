@@ -1,4 +1,4 @@
-"""Text as the ids that a language model takes."""
+"""A text of characters as the ids that a language model takes."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -10,43 +10,32 @@ from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.datasets.sentences import Sentences
 
 
-def encode_lines(
-    vocabulary: Vocabulary,
-    lines: Iterable[str],
-    characters: bool = False,
-    name: str = "the text",
+def encode_characters(
+    vocabulary: Vocabulary, lines: Iterable[str], name: str = "the text"
 ) -> Sentences:
-    """A text as sentences.
+    """A text as one sentence, line ends and blanks included.
+
+    Nothing is put around it, and of its first character nothing is asked.
 
     Args:
-        vocabulary: of the model.
+        vocabulary: of a model whose words are characters.
         lines: with the line ends that they have.
-        characters: whether the model's words are characters: all of the text is then
-            one sentence, line ends and blanks included, and of its first character
-            nothing is asked. Otherwise a line is a sentence of words with blanks
-            between, `<S>` and `</S>` are put around it, words that are not in the
-            vocabulary become `<UNK>`, and lines without a word are left out.
         name: what errors call the text.
 
     Raises:
         InputError: if there is a character that the model does not know, or nothing to
             score.
     """
-    if characters:
-        parts = list(_characters(vocabulary, lines, name))
-        found = Sentences.of([np.concatenate([np.zeros(0, np.int32), *parts])])
-        least = "a text of two characters or more"
-    else:
-        start, end = [vocabulary.start], [vocabulary.end]
-        split = filter(None, map(str.split, lines))
-        found = Sentences.of(start + vocabulary.encode(words) + end for words in split)
-        least = "a line with a word"
+    parts = list(_ids(vocabulary, lines, name))
+    found = Sentences.of([np.concatenate([np.zeros(0, np.int32), *parts])])
     if not len(found):
-        raise InputError(f"{name}: nothing to score; {least} is taken.")
+        raise InputError(
+            f"{name}: nothing to score; a text of two characters or more is taken."
+        )
     return found
 
 
-def _characters(
+def _ids(
     vocabulary: Vocabulary, lines: Iterable[str], name: str
 ) -> Iterator[np.ndarray]:
     """The ids of each line's characters."""

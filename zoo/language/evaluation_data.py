@@ -14,7 +14,7 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.datasets.sentences import Sentences
 from seqzoo.datasets.text_sentences import BLOCK_BYTES, text_sentences
-from seqzoo.zoo.language.encoding import encode_lines
+from seqzoo.zoo.language.encoding import encode_characters
 
 _LOG = logging.getLogger(__name__)
 _WORD_MAP = "word_map.th7"
@@ -178,4 +178,4 @@ def _characters(texts: Sequence[str], vocabulary: Vocabulary) -> Iterator[Senten
                 "convert the file, for instance with iconv."
             ) from None
         lines = io.StringIO(text, newline="\n")
-        yield encode_lines(vocabulary, lines, characters=True, name=reader.name)
+        yield encode_characters(vocabulary, lines, reader.name)
