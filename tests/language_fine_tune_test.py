@@ -87,7 +87,7 @@ def test_a_constant_that_is_given_anew_is_taken(whole, text, tmp_path, monkeypat
     assert _finer(whole, tmp_path, monkeypatch, "--Z=3")["z"] == 3
 
 
-def test_going_on_from_what_torch_saved(tmp_path):
+def test_going_on_from_what_torch_saved(tmp_path, capsys):
     data = pathlib.Path(__file__).parent / "goldens" / "torch" / "gbw_tiny"
     log = torch_file.read(str(data / "xplog_tiny.t7"))
     run = tmp_path / "run"
@@ -102,6 +102,9 @@ def test_going_on_from_what_torch_saved(tmp_path):
     for name in ("startlr", "minlr", "saturate", "cutoff", "momentum", "seqlen"):
         assert found[name] == options[name], name
     assert found["tables"] == "sgd"
+    words = (*more[:2], f"--maxepoch={done}")
+    assert train(data, tmp_path / "other", *words) == 1
+    assert f"was trained for {done} epochs" in capsys.readouterr().err
 
 
 def test_a_vocabulary_that_is_another(whole, tmp_path, capsys):
@@ -109,6 +112,8 @@ def test_a_vocabulary_that_is_another(whole, tmp_path, capsys):
     cache = tmp_path / "cache"
     assert train(other, tmp_path / "a", *SMALL, "--maxepoch=1", "--cache", cache) == 0
     words = ("--init", whole, "--vocabulary=init")
+    assert train(cache, tmp_path / "b", *SMALL, "--cache", tmp_path / "c") == 1
+    assert "is a cache itself; leave --cache out" in capsys.readouterr().err
     assert train(cache, tmp_path / "b", *SMALL, *words) == 1
     told = capsys.readouterr().err
     assert f"its vocabulary is not that of {whole}" in told

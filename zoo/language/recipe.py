@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seqzoo import layers
-from seqzoo.datasets import gbw, kjv
+from seqzoo.datasets import gbw, gbw_cache, kjv
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.zoo import registry
@@ -99,8 +99,12 @@ def train(
             old = _old(start, name, config, overrides)
         keep = start is not None and start.vocabulary == "init"
         given = old.vocabulary if old is not None and keep else None
+        source = data.source or kjv.path()
+        if data.cache and gbw_cache.is_cache(source):
+            if os.path.realpath(data.cache) != os.path.realpath(source):
+                raise InputError(f"{source}: is a cache itself; leave --cache out.")
         cache = gbw.open_data(
-            data.source or kjv.path(),
+            source,
             data.cache or folder.file("data"),
             subset=data.subset,
             min_count=data.min_count,
@@ -222,6 +226,11 @@ def _continued(old: TrainedLanguageModel, options: LanguageTrainOptions) -> Prog
     from seqzoo.zoo.language import learn_rate
 
     epochs = int(old.about.get("epoch") or 0)
+    if epochs >= options.maxepoch:
+        raise InputError(
+            f"{old.path}: was trained for {epochs} epochs, and maxepoch is "
+            f"{options.maxepoch}; give a greater --maxepoch."
+        )
     rate = options.startlr
     for epoch in range(1, epochs + 1):
         rate = learn_rate.after(epoch, rate, options)
