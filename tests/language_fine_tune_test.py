@@ -10,6 +10,7 @@ import pytest
 from seqzoo.datasets import torch_file
 from seqzoo.zoo.language import trained_model, training
 from tests.language_runs import SMALL, WORDS, train, unless, write_text
+from tests.small_language_models import write_run
 
 
 class Stopped(BaseException):
@@ -85,6 +86,12 @@ def test_a_constant_that_is_given_anew_is_taken(whole, text, tmp_path, monkeypat
     (tmp_path / "text").symlink_to(text)
     assert _finer(whole, tmp_path, monkeypatch)["z"] == 1
     assert _finer(whole, tmp_path, monkeypatch, "--Z=3")["z"] == 3
+
+
+def test_a_folder_that_was_not_trained_here_is_started_from(tmp_path, capsys):
+    write_run(tmp_path / "run")
+    assert train("--continue", tmp_path / "run") == 1
+    assert "was not trained here; give --init=" in capsys.readouterr().err
 
 
 def test_going_on_from_what_torch_saved(tmp_path, capsys):

@@ -158,6 +158,17 @@ def test_other_options_are_another_run(whole, text, capsys):
     assert "training.momentum 0.9, not 0.5; give another folder" in told
 
 
+def test_a_run_that_is_refused_is_not_touched(whole, tmp_path, capsys):
+    other = write_text(tmp_path / "other", 2, ["x", "y", "z"])
+    cache = whole / "data" / "manifest.json"
+    before = cache.read_bytes()
+    assert train(other, whole, *SMALL) == 1
+    assert "holds a run with data.source" in capsys.readouterr().err
+    assert train(*SMALL, "--min_count=1", "--continue", whole) == 1
+    assert "data.min_count 3, not 1" in capsys.readouterr().err
+    assert cache.read_bytes() == before
+
+
 def test_it_stops_early(text, tmp_path, monkeypatch):
     errors = iter([3.0, 2.0, 2.5, 2.5, 2.5, 1.0])
     real = training.LanguageTraining._pass

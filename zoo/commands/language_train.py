@@ -229,6 +229,11 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
             f"--continue={path}: holds {about.get('model')}, not {name}; name that "
             "model."
         )
+    if "training" not in about or "imported" in about:
+        raise InputError(
+            f"--continue={path}: was not trained here; give --init={path}, and a new "
+            "run folder."
+        )
     training, data = about["training"], about.get("data") or {}
     return {
         "settings": [

@@ -93,7 +93,21 @@ def train(
     """
     config = registry.config(name, overrides)
     folder = RunFolder(path, command, ("log", "weights", "resume"))
+    told = {
+        "source": os.path.abspath(data.source) if data.source else "kjv",
+        "subset": data.subset,
+        "min_count": data.min_count,
+    }
+    about = {
+        "model": name,
+        "training": dataclasses.asdict(options),
+        "data": told,
+        "start": None if start is None else dataclasses.asdict(start),
+        "tokens": "words",
+    }
     with folder.removed_on_failure(), _log_file(folder):
+        # Before the cache of another run is made anew.
+        folder.check(about, _FREE)
         old = None
         if start is not None:
             old = _old(start, name, config, overrides)
@@ -122,20 +136,12 @@ def train(
             config = _adapted(old.config, config, overrides)
         config = dataclasses.replace(config, words=len(vocabulary))
         _tell_data(cache)
-        about = {
-            "model": name,
-            "settings": dataclasses.asdict(config),
-            "training": dataclasses.asdict(options),
-            "data": {
-                "source": os.path.abspath(data.source) if data.source else "kjv",
-                "cache": os.path.abspath(cache.folder),
-                "subset": data.subset,
-                "min_count": data.min_count,
-                "words": len(vocabulary),
-                "training_words": cache.sets["train"].targets,
-            },
-            "start": None if start is None else dataclasses.asdict(start),
-            "tokens": "words",
+        about["settings"] = dataclasses.asdict(config)
+        about["data"] = {
+            **told,
+            "cache": os.path.abspath(cache.folder),
+            "words": len(vocabulary),
+            "training_words": cache.sets["train"].targets,
         }
         folder.begin(about, free=_FREE)
         vocabulary.save(folder.file(run_files.VOCABULARY))

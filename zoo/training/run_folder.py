@@ -77,17 +77,35 @@ class RunFolder:
             InputError: the folder holds a run of something else.
         """
         plain = json.loads(json.dumps(config))
-        path = self.file("config.json")
-        if self.load_state() is not None and os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                before = json.load(file)
-            told = _first_difference(before, plain, free)
-            if told:
-                raise InputError(
-                    f"{self.path}: holds a run with {told}; give another folder, or "
-                    "remove this one to start anew."
-                )
+        self._check(plain, free, part=False)
         self.write_text("config.json", json.dumps(plain, indent=2) + "\n")
+
+    def check(self, config: Mapping[str, Any], free: Sequence[str] = ()) -> None:
+        """The check of `begin`, with a part of what the run is made from.
+
+        Args:
+            config: what is known before anything inside is touched.
+            free: as in `begin`.
+
+        Raises:
+            InputError: as `begin`.
+        """
+        self._check(json.loads(json.dumps(config)), free, part=True)
+
+    def _check(self, plain: Any, free: Sequence[str], part: bool) -> None:
+        path = self.file("config.json")
+        if self.load_state() is None or not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as file:
+            before = json.load(file)
+        told = _first_difference(
+            _inside(before, plain) if part else before, plain, free
+        )
+        if told:
+            raise InputError(
+                f"{self.path}: holds a run with {told}; give another folder, or "
+                "remove this one to start anew."
+            )
 
     def write_text(self, name: str, text: str) -> None:
         """Replaces a text file."""
@@ -160,6 +178,15 @@ class Log:
         """Writes lines."""
         self._file.write(text + "\n")
         self._file.flush()
+
+
+def _inside(values: Any, part: Any) -> Any:
+    """`values` without what `part` does not name."""
+    if not isinstance(values, dict) or not isinstance(part, dict):
+        return values
+    return {
+        key: _inside(value, part[key]) for key, value in values.items() if key in part
+    }
 
 
 def _first_difference(
