@@ -24,7 +24,7 @@ and `train --init`. FILE is the log of a training by noise-contrastive-estimate.
 multigpu-nce-rnnlm.lua, or a checkpoint of torch-rnn, whose words are characters.
 Options, vocabulary, losses and weights come along. Before RUN_DIR appears, what was
 written is read again, and words' probabilities are compared with those that Torch's
-layers give. No flag but the general ones belongs to it.
+layers give. No flag but --threads and the general ones belongs to it.
 """
 
 _LOG = logging.getLogger(__name__)

@@ -24,8 +24,9 @@ Trains a language model on DATA: a folder of the billion-word benchmark's shards
 folder of text with train and valid (and test) in its files' names and one sentence of
 words and blanks a line, a folder of Torch's .th7 files, or a cache made before. Without
 DATA it is the King James Bible that comes with the package. All goes into the folder
-RUN_DIR. Run the same command again to go on after it was stopped; with a greater
---maxepoch or --earlystop, also after it ended.
+RUN_DIR; without it, into a new one in --savepath. Run the same command again, with its
+RUN_DIR or --id, to go on after it was stopped; with a greater --maxepoch or
+--earlystop, also after it ended.
 
 The flags are those of noise-contrastive-estimate.lua and multigpu-nce-rnnlm.lua; the
 defaults of language/rnn are recurrent-language-model.lua's. --init goes on from a
