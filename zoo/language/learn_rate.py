@@ -40,9 +40,10 @@ def parse_schedule(text: str) -> dict[int, float]:
     for part in filter(None, (part.strip() for part in body.split(","))):
         pair = re.fullmatch(r"\[?\s*(\d+)\s*\]?\s*=\s*([0-9.eE+-]+)", part)
         try:
-            assert pair
+            if pair is None:
+                raise ValueError
             found[int(pair[1])] = float(pair[2])
-        except (AssertionError, ValueError):
+        except ValueError:
             raise ValueError(
                 f"schedule is {text!r}; learning rates by epoch, as "
                 "{[5]=0.5,[8]=0.25}, are taken."
