@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from seqzoo.layers.row_table import UniformTable, mark_rows
+from seqzoo.layers.row_table import UniformTable, mark_rows, rows_in_use, spread
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
@@ -12,7 +12,7 @@ class MaskedEmbedding(keras.layers.Layer):
 
     Row `w` of the table `embeddings` is that of word `w`. Row 0 is there, as it is in
     Torch, but is never read and never learns. The gradient by the table is a
-    `tf.IndexedSlices` over the ids that were looked up.
+    `tf.IndexedSlices` over the ids that were looked up, each once.
 
     Args:
         words: ids are 0 to `words`; the table has `words + 1` rows.
@@ -79,10 +79,11 @@ class MaskedEmbedding(keras.layers.Layer):
                 f"{self.name}: ids are {ids.dtype.name}; word ids (int32 or int64) "
                 "are taken."
             )
-        rows = tf.gather(self.embeddings.value, ids)
+        used, places = rows_in_use(ids)
+        rows = tf.gather(self.embeddings.value, used)
         # A product with 0 would keep what is not finite.
-        rows = tf.where((ids != 0)[..., tf.newaxis], rows, tf.zeros([], rows.dtype))
-        return tf.cast(rows, self.compute_dtype)
+        rows = tf.where((used != 0)[:, tf.newaxis], rows, tf.zeros([], rows.dtype))
+        return spread(rows, places[0], self.compute_dtype)
 
     def compute_mask(self, inputs, mask=None):
         return keras.ops.not_equal(inputs, 0)

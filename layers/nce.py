@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from seqzoo.layers.sampled_output import SampledOutput
+from seqzoo.layers.softplus_sum import softplus_sum
 
 
 @keras.saving.register_keras_serializable(package="seqzoo")
@@ -69,22 +70,23 @@ class NCE(SampledOutput):
         )
 
     def compare(self, hidden, targets, noise):
-        target_scores, noise_scores = self.scores(hidden, targets, noise)
-        log_z = tf.math.log(self._constant(target_scores, noise_scores))
+        target_scores, noise_scores, bias = self.scores(hidden, targets, noise)
+        log_z = tf.math.log(self._constant(target_scores, noise_scores, bias))
         target_scores -= log_z
         target_noise = self.expected(targets)
         noise_noise = self.beside_rows(self.expected(noise))
-        hits = None
-        if self.drop_hits:
-            hits = self.beside_rows(noise) == tf.cast(targets, noise.dtype)[..., None]
         if self.eps == 0:
-            odds = noise_scores - (noise_noise + log_z)
-            if hits is not None:
-                odds = tf.where(hits, odds.dtype.min, odds)
-            return tf.nn.softplus(target_noise - target_scores) + _softplus_sum(odds)
-        losses = _noise_losses(noise_scores - log_z, noise_noise, self.eps)
-        if hits is not None:
-            losses = tf.where(hits, 0, losses)
+            own = tf.nn.softplus(target_noise - target_scores)
+            bias -= noise_noise + log_z
+            if not self.drop_hits:
+                return own + softplus_sum(noise_scores, bias)
+            odds = tf.cast(noise_scores, bias.dtype) + bias
+            odds = tf.where(self._hits(targets, noise), odds.dtype.min, odds)
+            return own + softplus_sum(odds, tf.zeros_like(bias))
+        scores = tf.cast(noise_scores, bias.dtype) + (bias - log_z)
+        losses = _noise_losses(scores, noise_noise, self.eps)
+        if self.drop_hits:
+            losses = tf.where(self._hits(targets, noise), 0, losses)
         return _target_losses(target_scores, target_noise, self.eps) + tf.reduce_sum(
             losses, axis=-1
         )
@@ -92,12 +94,17 @@ class NCE(SampledOutput):
     def get_config(self):
         return {**super().get_config(), "z": self.initial_z, "eps": self.eps}
 
-    def _constant(self, target_scores, noise_scores):
+    def _hits(self, targets, noise):
+        """Where noise is the target."""
+        return self.beside_rows(noise) == tf.cast(targets, noise.dtype)[..., None]
+
+    def _constant(self, target_scores, noise_scores, bias):
         if self.initial_z > 0:
             return self.z.value
 
         def estimate():
-            total = tf.reduce_mean(tf.exp(noise_scores[0]))
+            scores = tf.cast(noise_scores[0], bias.dtype) + bias[0]
+            total = tf.reduce_mean(tf.exp(scores))
             if self.share == "row":
                 total = (self.k * total + tf.reduce_mean(tf.exp(target_scores[0]))) / (
                     self.k + 1
@@ -108,16 +115,6 @@ class NCE(SampledOutput):
         return tf.stop_gradient(
             tf.cond(self.z.value > 0, lambda: tf.identity(self.z.value), estimate)
         )
-
-
-@tf.custom_gradient
-def _softplus_sum(odds):
-    """`sum(ln(1 + exp(odds)))` over the last axis, with few passes back."""
-
-    def gradient(upstream):
-        return upstream[..., None] * tf.sigmoid(odds)
-
-    return tf.reduce_sum(tf.nn.softplus(odds), axis=-1), gradient
 
 
 def _target_losses(scores, expected, eps):

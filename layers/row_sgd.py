@@ -126,7 +126,11 @@ class RowSGD(keras.optimizers.Optimizer):
             scale *= tf.where(self.iterations > 0, later, 1)
         if isinstance(gradient, tf.IndexedSlices):
             rows, ids = tf.cast(gradient.values, dtype), gradient.indices
-            if rule == "sgd":
+            if rule == "sgd" and self.cutoff > 0:
+                # Rows are there once each. In parts, which is faster than at once.
+                now = tf.gather(variable, ids)
+                _update(variable, ids, now - rows * (rate * scale))
+            elif rule == "sgd":
                 _subtract(variable, ids, rows * (rate * scale))
             elif rule == "momentum":
                 self._row_momentum(variable, slot, ids, rows * scale, rate)
@@ -211,10 +215,8 @@ class RowSGD(keras.optimizers.Optimizer):
         velocity = slot.value
         before = tf.gather(velocity, ids)
         after = tf.cast(self.momentum, rows.dtype) * before + rows
-        tf.raw_ops.ResourceScatterUpdate(
-            resource=velocity.handle, indices=ids, updates=after
-        )
-        _subtract(variable, ids, rate * after)
+        _update(velocity, ids, after)
+        _update(variable, ids, tf.gather(variable, ids) - rate * after)
 
     def _row_adagrad(self, variable, slot, ids, rows, rate):
         tf.raw_ops.ResourceSparseApplyAdagradV2(
@@ -234,6 +236,10 @@ class RowSGD(keras.optimizers.Optimizer):
         _subtract(velocity, ids, -rows)
         for piece in _pieces(variable.shape[0]):
             _subtract(variable, piece, tf.gather(velocity, piece) * rate)
+
+
+def _update(table, ids, rows) -> None:
+    tf.raw_ops.ResourceScatterUpdate(resource=table.handle, indices=ids, updates=rows)
 
 
 def _subtract(table, ids, rows) -> None:

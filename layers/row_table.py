@@ -64,8 +64,66 @@ def rows_between(table, start, stop) -> tf.Tensor:
     return table[start:stop]
 
 
+def rows_in_use(*ids) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    """Ids that occur, each once, and where among them those of each argument are.
+
+    Of a table that is looked up by common and rare words, few rows have to be read,
+    and its gradient has each row once.
+
+    Args:
+        ids: integers of any shapes.
+
+    Returns:
+        `(used,)` ids, and int32 places of the shapes of `ids`, for `spread`.
+    """
+    flat = [tf.reshape(tf.cast(one, ids[0].dtype), [-1]) for one in ids]
+    used, places = tf.unique(tf.concat(flat, 0))
+    parts = tf.split(places, [tf.size(one) for one in flat])
+    return used, [
+        tf.reshape(part, tf.shape(one)) for part, one in zip(parts, ids, strict=True)
+    ]
+
+
+def spread(rows, places, dtype=None) -> tf.Tensor:
+    """`tf.gather(rows, places)` as `dtype`, with a gradient that is quicker.
+
+    Args:
+        rows: `(used, dim)` or `(used,)`.
+        places: of `rows_in_use`.
+        dtype: None takes that of `rows`.
+
+    Returns:
+        `(..., dim)` or `(...)`, with the leading axes of `places`.
+    """
+    flat = tf.reshape(places, [-1])
+
+    @tf.custom_gradient
+    def gather(rows):
+        def gradient(upstream):
+            shape = tf.concat([[-1], tf.shape(rows)[1:]], 0)
+            values = tf.reshape(tf.cast(upstream, rows.dtype), shape)
+            if rows.shape.rank == 1:
+                return tf.math.unsorted_segment_sum(values, flat, tf.size(rows))
+            # Half the time of the sum by unsorted places, sorting included.
+            order = tf.argsort(flat)
+            return tf.raw_ops.SparseSegmentSumWithNumSegments(
+                data=values,
+                indices=order,
+                segment_ids=tf.gather(flat, order),
+                num_segments=tf.shape(rows)[0],
+            )
+
+        return tf.gather(tf.cast(rows, dtype or rows.dtype), places), gradient
+
+    return gather(rows)
+
+
 def merge_rows(slices: tf.IndexedSlices) -> tf.IndexedSlices:
     """The same gradient with each row named once; equal ones are summed."""
     ids, place = tf.unique(slices.indices)
-    rows = tf.math.unsorted_segment_sum(slices.values, place, tf.size(ids))
+    rows = tf.cond(
+        tf.size(ids) == tf.size(place),
+        lambda: tf.identity(slices.values),
+        lambda: tf.math.unsorted_segment_sum(slices.values, place, tf.size(ids)),
+    )
     return tf.IndexedSlices(rows, ids, slices.dense_shape)

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from seqzoo.layers.alias_sampler import AliasSampler
 from seqzoo.layers.output_table import OutputTable
+from seqzoo.layers.row_table import rows_in_use, spread
 
 SHARING = ("step", "row", "batch")
 
@@ -87,23 +88,30 @@ class SampledOutput(OutputTable):
         """Losses, (steps, rows), of noise (steps, k) or (steps, rows, k)."""
         raise NotImplementedError
 
-    def scores(self, hidden, targets, noise) -> tuple[tf.Tensor, tf.Tensor]:
-        """Scores (steps, rows) of the targets and (steps, rows, k) of the noise."""
-        table, bias = self.linearity.value, self.bias.value
-        of_noise = tf.cast(tf.gather(table, noise), hidden.dtype)
+    def scores(self, hidden, targets, noise):
+        """Scores of the targets and of the noise.
+
+        Returns:
+            (steps, rows), of the targets; (steps, rows, k), of the noise without its
+            bias, in the type of `hidden`; and its bias, to be added to that.
+        """
+        used, (own, others) = rows_in_use(targets, noise)
+        rows, biases = (
+            tf.gather(table.value, used) for table in (self.linearity, self.bias)
+        )
+        of_noise = spread(rows, others, hidden.dtype)
         if self.share == "row":
             noise_scores = tf.linalg.matvec(of_noise, hidden)
-            noise_bias = tf.gather(bias, noise)
         else:
             noise_scores = tf.matmul(hidden, of_noise, transpose_b=True)
-            noise_bias = tf.gather(bias, noise)[:, None, :]
-        of_targets = tf.gather(table, targets)
+        of_targets = spread(rows, own)
         target_scores = tf.reduce_sum(
             tf.cast(hidden, of_targets.dtype) * of_targets, axis=-1
         )
         return (
-            target_scores + tf.gather(bias, targets),
-            tf.cast(noise_scores, bias.dtype) + noise_bias,
+            target_scores + spread(biases, own),
+            noise_scores,
+            self.beside_rows(spread(biases, others)),
         )
 
     def expected(self, ids) -> tf.Tensor:

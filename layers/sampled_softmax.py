@@ -41,9 +41,10 @@ class SampledSoftmax(SampledOutput):
         super().__init__(words, k, counts, share, drop_hits, **kwargs)
 
     def compare(self, hidden, targets, noise):
-        own, others = self.scores(hidden, targets, noise)
+        own, others, bias = self.scores(hidden, targets, noise)
         own -= self.expected(targets)
-        others -= self.beside_rows(self.expected(noise))
+        expected = self.beside_rows(self.expected(noise))
+        others = tf.cast(others, bias.dtype) + (bias - expected)
         if self.drop_hits:
             hits = self.beside_rows(noise) == tf.cast(targets, noise.dtype)[..., None]
             others = tf.where(hits, others.dtype.min, others)
