@@ -3,6 +3,7 @@
 import csv
 import json
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -46,6 +47,17 @@ def test_fine_tuning_on_other_words(whole, tmp_path):
     before = old.model.named_weights()["lstm_1/w_ifco_x"]
     after = new.model.named_weights()["lstm_1/w_ifco_x"]
     np.testing.assert_allclose(before, after, atol=1e-6)
+
+
+def test_a_resumed_run_needs_no_more_what_it_started_from(whole, text, tmp_path):
+    start, run = tmp_path / "start", tmp_path / "run"
+    shutil.copytree(whole, start)
+    more = ("--init", start, "--maxepoch=1")
+    assert train(text, run, *unless(SMALL, more), *more) == 0
+    shutil.rmtree(start)
+    more = ("--init", start, "--maxepoch=2")
+    assert train(text, run, *unless(SMALL, more), *more) == 0
+    assert json.loads((run / "state.json").read_text())["epoch"] == 2
 
 
 def _finer(whole, tmp_path, monkeypatch, *more):

@@ -150,11 +150,14 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     preset = _preset(name, flags.preset)
     overrides = [*before.get("settings", []), *preset.get("settings", [])]
     overrides += [*_overrides(flags), *flags.set]
-    own = dict(getattr(type(registry.config(name, overrides)), "training", {}))
+    config = registry.config(name, overrides)
+    _check_output(config, flags)
+    own = dict(getattr(type(config), "training", {}))
     values = {**own, **before.get("training", {}), **preset.get("training", {})}
     values = {**values, **_given(flags)}
     if flags.silent:
-        logging.getLogger("seqzoo").setLevel(logging.WARNING)
+        for handler in logging.getLogger("seqzoo").handlers:
+            handler.setLevel(logging.WARNING)  # `log/train.log` still tells all.
     tf = common.start_tensorflow(flags)
     _choose_device(tf, flags)
     from seqzoo.zoo.language import recipe
@@ -236,6 +239,9 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
             "run folder."
         )
     training, data = about["training"], about.get("data") or {}
+    cache = data.get("cache")
+    if cache is not None and not os.path.isabs(cache):
+        cache = os.path.join(path, cache)
     return {
         "settings": [
             f"{field}={_text(value)}"
@@ -245,7 +251,8 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
         "training": {**training, "batchsize": tuple(training["batchsize"])},
         "data": {
             "source": None if data.get("source") == "kjv" else data.get("source"),
-            **{field: data.get(field) for field in ("cache", "subset", "min_count")},
+            "cache": cache,
+            **{field: data.get(field) for field in ("subset", "min_count")},
         },
         "start": about.get("start"),
     }
@@ -263,6 +270,20 @@ def _options_of_torch(path: str) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _check_output(config: Any, flags: absl.flags.FlagValues) -> None:
+    """Raises InputError for a flag that this way to train the output has no use for."""
+    idle = {
+        "full_softmax": ("k", "rownoise", "Z", "eps"),
+        "sampled_softmax": ("Z", "eps"),
+    }
+    for name in idle.get(config.output, ()):
+        if flags[name].value is not None:
+            raise InputError(
+                f"--{name} says nothing where the output is {config.output}; leave it "
+                "out, or give --output nce."
+            )
 
 
 def _overrides(flags: absl.flags.FlagValues) -> list[str]:

@@ -1,7 +1,6 @@
 """Finds the text that a language model is evaluated on."""
 
 import dataclasses
-import io
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from seqzoo.datasets import files, gbw_cache, gbw_sources, gbw_torch, torch_file
+from seqzoo.datasets import (
+    character_text,
+    gbw_cache,
+    gbw_sources,
+    gbw_torch,
+    torch_file,
+)
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.datasets.sentences import Sentences
-from seqzoo.datasets.text_sentences import BLOCK_BYTES, text_sentences
+from seqzoo.datasets.text_sentences import text_sentences
 from seqzoo.zoo.language.encoding import encode_characters
 
 _LOG = logging.getLogger(__name__)
@@ -107,6 +112,7 @@ def find_of_run(
         raise InputError(
             f"{path}: does not tell where its data is; give DATA behind it."
         )
+    cache = os.path.join(path, cache)  # Relative where it lies inside.
     if not gbw_cache.is_cache(cache):
         raise InputError(
             f"{path}: was trained on the cache {cache}, which is not there; give DATA "
@@ -164,18 +170,6 @@ def _torch(path: str, name: str | None) -> EvaluationData:
 
 def _characters(texts: Sequence[str], vocabulary: Vocabulary) -> Iterator[Sentences]:
     for source in texts:
-        blocks = []
-        with files.open_input(source) as reader:
-            while block := reader.peek(BLOCK_BYTES):
-                blocks.append(reader.take(len(block)))
-        raw = b"".join(blocks)
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = 1 + raw.count(b"\n", 0, error.start)
-            raise InputError(
-                f"{reader.name}:{line}: byte 0x{raw[error.start]:02x} is not UTF-8; "
-                "convert the file, for instance with iconv."
-            ) from None
-        lines = io.StringIO(text, newline="\n")
-        yield encode_characters(vocabulary, lines, reader.name)
+        pieces = character_text.read(source)
+        name = "standard input" if source == "-" else source
+        yield encode_characters(vocabulary, pieces, name)

@@ -11,6 +11,7 @@ from seqzoo import layers
 from seqzoo.datasets import gbw, gbw_cache, kjv
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
+from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.zoo import registry
 from seqzoo.zoo.language import run_files, trained_model, vocabulary_change
 from seqzoo.zoo.language.language_model import LanguageModel
@@ -108,11 +109,17 @@ def train(
     with folder.removed_on_failure(), _log_file(folder):
         # Before the cache of another run is made anew.
         folder.check(about, _FREE)
-        old = None
-        if start is not None:
+        old, given, like = None, None, None
+        if start is not None and folder.load_state() is not None:
+            # What it started from is in the folder, and may be gone elsewhere.
+            about_before = run_files.read_json(path, run_files.CONFIG)
+            like = trained_model.settings(name, about_before["settings"])
+            given = Vocabulary.load(folder.file(run_files.VOCABULARY))
+        elif start is not None:
             old = _old(start, name, config, overrides)
-        keep = start is not None and start.vocabulary == "init"
-        given = old.vocabulary if old is not None and keep else None
+            like, given = old.config, old.vocabulary
+        if start is None or start.vocabulary != "init":
+            given = None
         source = data.source or kjv.path()
         if data.cache and gbw_cache.is_cache(source):
             if os.path.realpath(data.cache) != os.path.realpath(source):
@@ -132,14 +139,14 @@ def train(
                 f"words is {config.words}, but the data has {len(vocabulary)} words; "
                 "leave it out."
             )
-        if old is not None:
-            config = _adapted(old.config, config, overrides)
+        if like is not None:
+            config = _adapted(like, config, overrides)
         config = dataclasses.replace(config, words=len(vocabulary))
         _tell_data(cache)
         about["settings"] = dataclasses.asdict(config)
         about["data"] = {
             **told,
-            "cache": os.path.abspath(cache.folder),
+            "cache": _place(cache.folder, path),
             "words": len(vocabulary),
             "training_words": cache.sets["train"].targets,
         }
@@ -152,7 +159,7 @@ def train(
         )
         optimizer.build(model.trainable_weights)
         begin = Progress(learn_rate=options.startlr)
-        if old is not None and folder.load_state() is None:
+        if old is not None:
             report = vocabulary_change.carry_over(
                 old, vocabulary, model, **_slots(old, options, optimizer, model)
             )
@@ -200,6 +207,13 @@ def _old(
                 f"{getattr(config, field)}; leave it out to go on from that model."
             )
     return old
+
+
+def _place(folder: str, run: str) -> str:
+    """Where a cache is: relative to the run that it lies in, so that both may move."""
+    folder, run = os.path.abspath(folder), os.path.abspath(run)
+    inside = os.path.commonpath([folder, run]) == run
+    return os.path.relpath(folder, run) if inside else folder
 
 
 def _adapted(old: Any, config: Any, overrides: Sequence[str]) -> Any:

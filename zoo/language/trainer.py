@@ -128,22 +128,16 @@ class LanguageTrainer:
 
     def _limit(self, gradients) -> None:
         """Brings rows that a step changed back to the largest norm."""
+        if self.optimizer.tables == "dense_momentum":
+            self._limit_all()
+            return
         for weight, gradient in zip(self.weights, gradients, strict=True):
             if len(weight.shape) < 2:
                 continue
-            variable = weight.value
             if isinstance(gradient, tf.IndexedSlices):
-                ids, _ = tf.unique(gradient.indices)
-                rows = tf.clip_by_norm(tf.gather(variable, ids), self.maxnormout, 1)
-                variable.scatter_update(tf.IndexedSlices(rows, ids))
+                self._limit_rows(weight, tf.unique(gradient.indices)[0])
             else:
                 self._limit_dense(weight)
-
-    def _limit_dense(self, weight) -> None:
-        # Torch keeps the matrices of its recurrent layers one row an input.
-        recurrent = weight is not getattr(self.model.output_layer, "linearity", None)
-        limited = tf.clip_by_norm(weight.value, self.maxnormout, 0 if recurrent else 1)
-        weight.value.assign(limited)
 
     def _limit_all(self) -> None:
         for weight in self.weights:
@@ -152,10 +146,20 @@ class LanguageTrainer:
             if not getattr(weight, "row_sparse", False):
                 self._limit_dense(weight)
                 continue
+            # A table that is read whole is copied whole.
             for start in range(0, weight.shape[0], 1 << 16):
-                ids = tf.range(start, min(start + (1 << 16), weight.shape[0]))
-                rows = tf.clip_by_norm(tf.gather(weight.value, ids), self.maxnormout, 1)
-                weight.value.scatter_update(tf.IndexedSlices(rows, ids))
+                stop = min(start + (1 << 16), weight.shape[0])
+                self._limit_rows(weight, tf.range(start, stop))
+
+    def _limit_rows(self, weight, ids) -> None:
+        rows = tf.clip_by_norm(tf.gather(weight.value, ids), self.maxnormout, 1)
+        weight.value.scatter_update(tf.IndexedSlices(rows, ids))
+
+    def _limit_dense(self, weight) -> None:
+        # Torch keeps the matrices of its recurrent layers one row an input.
+        recurrent = weight is not getattr(self.model.output_layer, "linearity", None)
+        limited = tf.clip_by_norm(weight.value, self.maxnormout, 0 if recurrent else 1)
+        weight.value.assign(limited)
 
 
 def compute_in_bfloat16(model: LanguageModel) -> None:

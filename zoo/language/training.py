@@ -20,6 +20,7 @@ from seqzoo.datasets import language_batches
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.multi_sequence import MultiSequence, State
+from seqzoo.datasets.sentences import Sentences
 from seqzoo.zoo.language import learn_rate, learning_curves, run_files
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.language_row import LanguageRow
@@ -157,8 +158,8 @@ class LanguageTraining:
         if options.valid_perplexity and epoch % options.valid_perplexity == 0:
             from seqzoo.zoo.language import evaluate
 
-            found = evaluate.evaluate(self.model, self.cache.sets["valid"])
-            perplexity = found.perplexity
+            some = self._some_valid(options.steps(False, valid.size) * valid.columns)
+            perplexity = evaluate.evaluate(self.model, some).perplexity
         best = now.best_error is None or scored.error < now.best_error
         row = LanguageRow(
             epoch=epoch,
@@ -193,6 +194,12 @@ class LanguageTraining:
         self.folder.save_state(dataclasses.asdict(self.progress))
         self._remove_old()
         self._write_history()
+
+    def _some_valid(self, words: int) -> Sentences:
+        """The first sentences for validation with so many words, about."""
+        every = self.cache.sets["valid"]
+        count = max(1, int(np.searchsorted(every.starts, words, "right")) - 1)
+        return Sentences(every.ids[: every.starts[count]], every.starts[: count + 1])
 
     def _pass(
         self, streams: MultiSequence, name: str, learn: bool = True
@@ -245,10 +252,12 @@ class LanguageTraining:
         path = self.folder.file("tensorboard")
         if wanted:
             tf.profiler.experimental.start(path)
-        yield count
-        if wanted:
-            if steps < _PROFILED_STEPS:
+        try:
+            yield count
+        finally:
+            if wanted and steps < _PROFILED_STEPS:
                 tf.profiler.experimental.stop()
+        if wanted:
             _LOG.info("profile in %s", path)
 
     def _tell(self, row: LanguageRow) -> None:

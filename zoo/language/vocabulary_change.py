@@ -144,7 +144,8 @@ def _weights(
         there = old.model.named_weights()
     kept = getattr(old.config, "Z", None) == getattr(model.output_layer, "initial_z", 1)
     for name, weight in model.named_weights().items():
-        if name == "output/z" and not kept:
+        # Seeds are the new run's own.
+        if name.startswith("seed/") or (name == "output/z" and not kept):
             continue
         if name in there:
             yield name, there[name], weight
