@@ -96,8 +96,11 @@ def test_other_weights_stay_and_noise_has_the_new_counts(tmp_path):
     before = trained_model.read(old.path).model.named_weights()
     after = model.named_weights()
     assert before.keys() == after.keys() and "seed/dropout_1" in after
+    fresh = build(NEW, dropout=0.2, seed=5).named_weights()
     for name in after.keys() - set(_TABLES):
-        np.testing.assert_array_equal(after[name], before[name], err_msg=name)
+        # What is drawn is the new run's own.
+        expected = (fresh if name.startswith("seed/") else before)[name]
+        np.testing.assert_array_equal(after[name], expected, err_msg=name)
     assert float(after["output/z"].numpy()) > 1
     np.testing.assert_allclose(
         model.output_layer.sampler.probs.numpy(), NEW.counts / 60, rtol=1e-6
@@ -193,7 +196,8 @@ def test_the_same_vocabulary_gives_the_same_model(tmp_path):
     model = build(OLD, seed=9)
     report = vocabulary_change.carry_over(old, OLD, model)
     for name, weight in old.model.named_weights().items():
-        np.testing.assert_array_equal(weight, model.named_weights()[name])
+        if not name.startswith("seed/"):
+            np.testing.assert_array_equal(weight, model.named_weights()[name])
     assert (report.new, report.dropped, report.share) == ([], [], 1)
     assert report.text() == (
         "words: 6 kept, 0 new, 0 dropped\n"
