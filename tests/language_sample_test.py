@@ -123,3 +123,17 @@ def test_what_is_no_number_of_words_or_temperature(model):
         with pytest.raises(ValueError, match="both are 0 or more"):
             Sampler(model, START, END).words(**options)
     assert list(Sampler(model, START, END).words(0)) == []
+
+
+def test_characters_begin_with_any_and_never_begin_anew(model):
+    sampler = Sampler(model)
+    found = list(sampler.words(40, seed=2))
+    numbers, text = sample.uniform_numbers(2), []
+    for _ in range(40):
+        logs = np.zeros(WORDS)
+        if text:
+            words = tf.constant([[word] for word in text])
+            logs = model.next_log_probs(words, model.zero_state(1))[0][0].numpy()
+        text.append(by_hand(logs, 1, next(numbers)))
+    assert found == text
+    assert list(sampler.words(0, prompt=[END, 3])) == [END, 3]

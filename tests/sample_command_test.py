@@ -73,11 +73,5 @@ def test_bad_input(words, message, run, capsys):
     assert err.count("\n") == 1
 
 
-def test_a_model_that_has_no_sentences(tmp_path, capsys):
-    write_run(tmp_path / "lm", WORDS, {"tokens": "characters"})
-    (tmp_path / "lm" / "vocabulary.txt").write_text(
-        "".join(f"{chr(97 + n)} 1\n" for n in range(WORDS))
-    )
-    assert main.main(["sample", str(tmp_path / "lm")]) == 1
-    assert "give a model of words" in capsys.readouterr().err
+def test_a_model_has_to_be_given():
     assert main.main(["sample"]) == 2

@@ -1,5 +1,6 @@
 """`seqzoo sample`: text drawn from a language model."""
 
+import codecs
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,9 @@ seqzoo sample RUN
 Draws words from the language model of a run folder, a preset (preset:NAME) or a Torch
 .t7 file, one sentence a line. Each sentence begins anew; the last one may stop short.
 The same seed gives the same text.
+
+A model of characters, as torch-rnn makes them, has no sentences: characters are drawn
+one after another, behind those of --prompt.
 """
 
 
@@ -22,7 +26,8 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     absl.flags.DEFINE_integer(
         "nsample",
         200,
-        "words to draw; the end of a sentence is one, the prompt is not counted",
+        "words or characters to draw; the end of a sentence is one, the prompt is not "
+        "counted",
         lower_bound=1,
         flag_values=flag_values,
     )
@@ -45,7 +50,8 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     absl.flags.DEFINE_string(
         "prompt",
         "",
-        "words that the first sentence begins with, with blanks between",
+        "words that the first sentence begins with, with blanks between; of a model of "
+        "characters, the text to go on with",
         flag_values=flag_values,
     )
     absl.flags.DEFINE_bool(
@@ -62,19 +68,32 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
     trained = trained_model.read(args[0])
     vocabulary = trained.vocabulary
-    prompt = _prompt(flags.prompt.split(), vocabulary)
-    sampler = sample.Sampler(trained.model, vocabulary.start, vocabulary.end)
+    if trained.characters:
+        if flags.exclude_unknown:
+            raise InputError(
+                f"{args[0]}: is a model of characters, which has no <UNK>; leave "
+                "--exclude_unknown out."
+            )
+        sampler = sample.Sampler(trained.model)
+        prompt, excluded = _characters(flags.prompt, vocabulary), 0
+    else:
+        sampler = sample.Sampler(trained.model, vocabulary.start, vocabulary.end)
+        prompt = _words(flags.prompt.split(), vocabulary)
+        excluded = vocabulary.unknown if flags.exclude_unknown else 0
     ids = sampler.words(
         flags.nsample,
         temperature=flags.temperature,
         seed=flags.seed,
         prompt=prompt,
-        excluded=vocabulary.unknown if flags.exclude_unknown else 0,
+        excluded=excluded,
     )
-    _print(ids, vocabulary)
+    if trained.characters:
+        _print_characters(ids, vocabulary)
+    else:
+        _print_words(ids, vocabulary)
 
 
-def _prompt(words: list[str], vocabulary: Any) -> list[int]:
+def _words(words: list[str], vocabulary: Any) -> list[int]:
     from seqzoo.datasets.gbw_vocabulary import END, START
 
     for word in words:
@@ -89,7 +108,16 @@ def _prompt(words: list[str], vocabulary: Any) -> list[int]:
     return [vocabulary.ids[word] for word in words]
 
 
-def _print(ids: Iterable[int], vocabulary: Any) -> None:
+def _characters(text: str, vocabulary: Any) -> list[int]:
+    from seqzoo.datasets import character_text
+
+    for character in text:
+        if character not in vocabulary.ids:
+            raise character_text.unknown("--prompt", character, vocabulary)
+    return [vocabulary.ids[character] for character in text]
+
+
+def _print_words(ids: Iterable[int], vocabulary: Any) -> None:
     """Prints words as they come, a sentence a line."""
     begun = False
     for number in ids:
@@ -102,3 +130,15 @@ def _print(ids: Iterable[int], vocabulary: Any) -> None:
         begun = number != vocabulary.end
     if begun:
         print()
+
+
+def _print_characters(ids: Iterable[int], vocabulary: Any) -> None:
+    """Prints characters as they come, and ends the last line."""
+    # Those of old models may be bytes, of which some make a character.
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    character = ""
+    for number in ids:
+        character = vocabulary.words[number - 1]
+        text = decoder.decode(character.encode("utf-8", "surrogateescape"))
+        print(text, end="", flush=True)
+    print(decoder.decode(b"", final=True), end="" if character == "\n" else "\n")

@@ -15,14 +15,19 @@ class Sampler:
     A sentence begins with `<S>` and a state of zero; each word is drawn by the full
     softmax, and goes in to draw the next. After `</S>` the next sentence begins.
 
+    Characters go on for ever from a state of zero. The first of them, that nothing is
+    in front of, is any with the same probability.
+
     Args:
         model: with its weights.
-        start, end: the ids of `<S>` and `</S>`.
+        start, end: the ids of `<S>` and `</S>`; None of a model of characters.
 
-    Source: Element-Research/rnn, examples/evaluate-rnnlm.lua.
+    Source: Element-Research/rnn, examples/evaluate-rnnlm.lua; torch-rnn, sample.lua.
     """
 
-    def __init__(self, model: LanguageModel, start: int, end: int):
+    def __init__(
+        self, model: LanguageModel, start: int | None = None, end: int | None = None
+    ):
         self._model = model
         self._start = start
         self._end = end
@@ -55,7 +60,7 @@ class Sampler:
             temperature: probabilities are `p ** (1 / temperature)`, normalised; 0
                 always takes the most likely word.
             seed: of the draws.
-            prompt: ids that the first sentence begins with; they come first.
+            prompt: ids that the text begins with; they come first.
             excluded: an id never to be drawn, say that of `<UNK>`; 0 is none.
 
         Raises:
@@ -81,9 +86,11 @@ class Sampler:
         while count or prompt:
             # Where the prompt says the word, no number is used up.
             number = 0.0 if prompt else next(numbers)
-            word, state = self._step(
-                tf.constant([[last]]), state, *fixed, tf.constant(number, tf.float64)
-            )
+            share = tf.constant(number, tf.float64)
+            if last is None:
+                word = draw(tf.zeros(self._model.words), *fixed, share)
+            else:
+                word, state = self._step(tf.constant([[last]]), state, *fixed, share)
             if prompt:
                 last = prompt.pop(0)
             else:
