@@ -44,6 +44,11 @@ def open_data(
                 f"{folder}: is a cache; only a Torch set has {gbw_torch.TINY}."
             )
         found = gbw_cache.load(folder)
+        if found.characters:
+            raise InputError(
+                f"{folder}: is a cache of characters, and words are to be read; give "
+                "the folder of the text, or --tokens characters."
+            )
     elif cache is None:
         raise InputError(f"{folder}: no cache; give the folder where to make it.")
     elif gbw_torch.is_torch_set(folder):

@@ -42,20 +42,28 @@ class Cache:
     sets: Mapping[str, Sentences]
     manifest: Mapping[str, Any]
 
+    @property
+    def characters(self) -> bool:
+        """Whether the ids are those of characters, and each set is one sequence."""
+        return _has_characters(self.manifest)
+
 
 def write(
     cache: str,
     vocabulary: Vocabulary,
     sets: Mapping[str, Iterable[Sentences]],
     made_of: Any = None,
+    characters: bool = False,
 ) -> Cache:
     """Makes a cache of sentences that are numbers already.
 
     Args:
         cache: the folder to make; a cache that is there is replaced.
         vocabulary: the words of the ids.
-        sets: "train", "valid" and mostly "test" -> the parts of the set, in order.
+        sets: "train", "valid" and mostly "test" -> the parts of the set, in order. A
+            part whose first sentence does not begin at 0 goes on with the last one.
         made_of: what the manifest tells of the sources.
+        characters: whether the words are characters.
 
     Raises:
         InputError: if something else is there, a set is empty, or an id is not in the
@@ -79,7 +87,9 @@ def write(
                 entries[name] = {**writer.entry(), "skipped": skipped}
                 if not entries[name]["ids"]:
                     raise InputError(f"{cache}: no sentence for the set {name}.")
-            finish(folder, vocabulary, {"sets": entries, "made_of": made_of})
+            tokens = {"tokens": "characters"} if characters else {}
+            about = {"sets": entries, **tokens, "made_of": made_of}
+            finish(folder, vocabulary, about)
         shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise InputError(
@@ -145,7 +155,9 @@ def load(folder: str, verify: bool = False) -> Cache:
             )
         if verify and _file_crc32(path) != entry["crc32"]:
             raise InputError(f"{path}: was changed; remove {folder} and make it again.")
-    vocabulary = Vocabulary.load(os.path.join(folder, VOCABULARY))
+    vocabulary = Vocabulary.load(
+        os.path.join(folder, VOCABULARY), _has_characters(told)
+    )
     sets = {
         name: Sentences(
             np.memmap(os.path.join(folder, f"{name}.ids"), "<i4", "r"),
@@ -155,6 +167,10 @@ def load(folder: str, verify: bool = False) -> Cache:
         for name, entry in told["sets"].items()
     }
     return Cache(folder, vocabulary, sets, told)
+
+
+def _has_characters(told: Mapping[str, Any]) -> bool:
+    return told.get("tokens") == "characters"
 
 
 @contextlib.contextmanager

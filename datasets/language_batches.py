@@ -7,12 +7,14 @@ import tensorflow as tf
 
 from seqzoo.datasets.multi_sequence import MultiSequence
 from seqzoo.datasets.sentences import Sentences
+from seqzoo.datasets.text_columns import TextColumns
 
+Streams = MultiSequence | TextColumns
 _UNSORTED_BATCHES = 1024  # So many are planned at a time where order is kept.
 
 
 def chunks(
-    streams: MultiSequence,
+    streams: Streams,
     steps: int,
     epoch_steps: int = -1,
     *,
@@ -21,8 +23,8 @@ def chunks(
     """An epoch of chunks; each pass over the dataset goes on where the last one ended.
 
     The dataset may run ahead of who reads it, so each element brings the state after
-    it. To go on from a checkpoint, save that of the last element used, and make a
-    `MultiSequence` with `state=State.from_array(...)` of it.
+    it. To go on from a checkpoint, save that of the last element used, and make the
+    streams with `state=State.from_array(...)` of it.
 
     Args:
         streams: of the set; its own state moves as the dataset is read.
