@@ -11,7 +11,14 @@ from seqzoo.zoo.commands import main
 
 _DOCS = pathlib.Path(__file__).parents[1] / "docs"
 _FENCE = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-_PAGES = ("fine_tuning.md", "kaldi.md", "keras.md", "torch.md", "training.md")
+_PAGES = (
+    "fine_tuning.md",
+    "kaldi.md",
+    "keras.md",
+    "language_models.md",
+    "torch.md",
+    "training.md",
+)
 _UTTERANCES = 40
 
 
