@@ -32,6 +32,9 @@ The flags are those of noise-contrastive-estimate.lua and multigpu-nce-rnnlm.lua
 defaults of language/rnn are recurrent-language-model.lua's. --init goes on from a
 trained model with other data; its vocabulary becomes that of the data, and rows are
 kept by word.
+
+A model of characters, with --tokens characters or --init of one, takes each set as one
+text in UTF-8, cut into --batchsize columns, as torch-rnn does.
 """
 
 _SETTINGS = (
@@ -87,6 +90,13 @@ def define(flag_values: absl.flags.FlagValues) -> None:
     # Data.
     text("cache", None, "where word ids are kept, for several runs; RUN_DIR/data")
     switch("tiny", False, "train on Torch's train_tiny.th7")
+    absl.flags.DEFINE_enum(
+        "tokens",
+        None,
+        ["words", "characters"],
+        "what a model is of: words by default, or those of the model of --init",
+        flag_values=flag_values,
+    )
     number(
         "min_count", None, "how often a word must come to be known; 3", lower_bound=1
     )
@@ -149,6 +159,9 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     before = _gone_on_with(name, flags)
     preset = _preset(name, flags.preset)
     overrides = [*before.get("settings", []), *preset.get("settings", [])]
+    if flags.tokens == "characters" and not (flags.init or before):
+        # They are few, so none has to be drawn.
+        overrides.insert(0, "output=full_softmax")
     overrides += [*_overrides(flags), *flags.set]
     config = registry.config(name, overrides)
     _check_output(config, flags)
@@ -174,6 +187,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
             **({"cache": flags.cache} if flags.cache else {}),
             **({"subset": "tiny"} if flags.tiny else {}),
             **({"min_count": flags.min_count} if flags.min_count else {}),
+            **({"tokens": flags.tokens} if flags.tokens else {}),
             "processes": flags.processes,
         }
     )
@@ -253,6 +267,7 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
             "source": None if data.get("source") == "kjv" else data.get("source"),
             "cache": cache,
             **{field: data.get(field) for field in ("subset", "min_count")},
+            "tokens": about.get("tokens"),
         },
         "start": about.get("start"),
     }

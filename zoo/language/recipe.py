@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seqzoo import layers
-from seqzoo.datasets import gbw, gbw_cache, kjv
+from seqzoo.datasets import character_cache, gbw, gbw_cache, kjv
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
@@ -49,6 +49,10 @@ class Data:
 
     processes: int = 1
     """That read text at the same time."""
+
+    tokens: str | None = None
+    """"words" or "characters"; None is what the model that is started from has, or
+    words."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -104,34 +108,39 @@ def train(
         "training": dataclasses.asdict(options),
         "data": told,
         "start": None if start is None else dataclasses.asdict(start),
-        "tokens": "words",
     }
+    if start is None or data.tokens is not None:
+        about["tokens"] = data.tokens or "words"
     with folder.removed_on_failure(), _log_file(folder):
         # Before the cache of another run is made anew.
         folder.check(about, _FREE)
-        old, given, like = None, None, None
+        old, given, like, tokens = None, None, None, None
         if start is not None and folder.load_state() is not None:
             # What it started from is in the folder, and may be gone elsewhere.
             about_before = run_files.read_json(path, run_files.CONFIG)
             like = trained_model.settings(name, about_before["settings"])
-            given = Vocabulary.load(folder.file(run_files.VOCABULARY))
+            tokens = about_before["tokens"]
+            given = Vocabulary.load(
+                folder.file(run_files.VOCABULARY), tokens == "characters"
+            )
         elif start is not None:
             old = _old(start, name, config, overrides)
             like, given = old.config, old.vocabulary
+            tokens = "characters" if old.characters else "words"
         if start is None or start.vocabulary != "init":
             given = None
         source = data.source or kjv.path()
         if data.cache and gbw_cache.is_cache(source):
             if os.path.realpath(data.cache) != os.path.realpath(source):
                 raise InputError(f"{source}: is a cache itself; leave --cache out.")
-        cache = gbw.open_data(
+        about["tokens"] = _tokens(data, tokens, start)
+        cache = _open(
+            data,
             source,
             data.cache or folder.file("data"),
-            subset=data.subset,
-            min_count=data.min_count,
+            about["tokens"] == "characters",
             vocabulary=given,
             vocabulary_of=start.init if start else "the model",
-            processes=data.processes,
         )
         vocabulary = cache.vocabulary
         if config.words not in (0, len(vocabulary)):
@@ -195,10 +204,6 @@ def _old(
             f"{start.init}: is a {old.name}, but {name} is to be trained; give "
             f"`train {old.name}`."
         )
-    if old.characters:
-        raise InputError(
-            f"{start.init}: is a model of characters; models of words are trained."
-        )
     for field in _LIKE_OLD:
         given = any(one.partition("=")[0].strip() == field for one in overrides)
         if given and getattr(old.config, field) != getattr(config, field):
@@ -207,6 +212,46 @@ def _old(
                 f"{getattr(config, field)}; leave it out to go on from that model."
             )
     return old
+
+
+def _tokens(data: Data, theirs: str | None, start: Start | None) -> str:
+    """What is trained on: "words" or "characters".
+
+    Args:
+        data: tells what was asked for.
+        theirs: of the model that is started from.
+        start: names that model.
+    """
+    tokens = data.tokens or theirs or "words"
+    if start is not None and tokens != theirs:
+        raise InputError(
+            f"{start.init}: is a model of {theirs}, not of {tokens}; leave --tokens "
+            "out."
+        )
+    if tokens == "characters":
+        if data.subset:
+            raise InputError("--tiny: Torch's small set has words, not characters.")
+        if data.min_count != Data.min_count:
+            raise InputError(
+                "--min_count is for words; of characters all are in the vocabulary, so "
+                "leave it out."
+            )
+    return tokens
+
+
+def _open(
+    data: Data, source: str, cache: str, characters: bool, **vocabulary: Any
+) -> Cache:
+    if characters:
+        return character_cache.open_data(source, cache, **vocabulary)
+    return gbw.open_data(
+        source,
+        cache,
+        subset=data.subset,
+        min_count=data.min_count,
+        processes=data.processes,
+        **vocabulary,
+    )
 
 
 def _place(folder: str, run: str) -> str:
@@ -258,6 +303,10 @@ def _continued(old: TrainedLanguageModel, options: LanguageTrainOptions) -> Prog
 
 
 def _tell_data(cache: Cache) -> None:
+    if cache.characters:
+        sets = ", ".join(f"{name} {len(s.ids):,}" for name, s in cache.sets.items())
+        _LOG.info("vocabulary of %d characters; %s", len(cache.vocabulary), sets)
+        return
     sets = ", ".join(
         f"{name} {len(sentences):,} sentences, {sentences.targets:,} words"
         for name, sentences in cache.sets.items()

@@ -25,7 +25,8 @@ def info(path: str) -> str:
     about = run_files.read_json(path, run_files.CONFIG)
     state = run_files.read_state(path)
     weights = os.path.join(path, run_files.WEIGHTS, state["weights"])
-    lines = [*_layers(about["model"], about["settings"])]
+    unit = about.get("tokens", "words")
+    lines = [*_layers(about["model"], about["settings"], unit)]
     names = sorted(name for name in os.listdir(weights) if name.endswith(".npy"))
     total = 0
     for name in names:
@@ -46,9 +47,9 @@ def info(path: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _layers(name: str, settings: Mapping[str, Any]) -> Iterator[str]:
-    """The network from the words on, a line each."""
-    yield f"{name}, {settings['words']:,} words"
+def _layers(name: str, settings: Mapping[str, Any], unit: str) -> Iterator[str]:
+    """The network from the words on, a line each; `unit` is "words" or "characters"."""
+    yield f"{name}, {settings['words']:,} {unit}"
     defaults = {field: value for field, value, _ in registry.settings(name)}
     first = settings["hiddensize"][0]
     width = first if settings["inputsize"] == -1 else settings["inputsize"]
@@ -74,7 +75,7 @@ def _layers(name: str, settings: Mapping[str, Any]) -> Iterator[str]:
         "sampled_softmax": f"sampled softmax, k {settings['k']}",
         "full_softmax": "full softmax",
     }[output]
-    yield f"  output: {width} -> {settings['words']:,} words, trained by {how}"
+    yield f"  output: {width} -> {settings['words']:,} {unit}, trained by {how}"
 
 
 def _weight(name: str, values: np.ndarray) -> str:

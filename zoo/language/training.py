@@ -19,8 +19,10 @@ from seqzoo import layers
 from seqzoo.datasets import language_batches
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
+from seqzoo.datasets.language_batches import Streams
 from seqzoo.datasets.multi_sequence import MultiSequence, State
 from seqzoo.datasets.sentences import Sentences
+from seqzoo.datasets.text_columns import TextColumns
 from seqzoo.zoo.language import learn_rate, learning_curves, run_files
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.language_row import LanguageRow
@@ -128,11 +130,13 @@ class LanguageTraining:
         self.folder.save_state(dataclasses.asdict(self.progress))
         return self.progress
 
-    def _streams(self, name: str, columns: int, state: list[int] | None):
+    def _streams(self, name: str, columns: int, state: list[int] | None) -> Streams:
         at = None if state is None else State.from_array(np.array(state))
+        if self.cache.characters:
+            return TextColumns(self.cache.sets[name].ids, columns, at)
         return MultiSequence(self.cache.sets[name], columns, state=at)
 
-    def _epoch(self, train: MultiSequence, valid: MultiSequence) -> None:
+    def _epoch(self, train: Streams, valid: Streams) -> None:
         now, options = self.progress, self.options
         epoch = now.epoch + 1
         self.trainer.optimizer.learning_rate = now.learn_rate
@@ -202,7 +206,7 @@ class LanguageTraining:
         return Sentences(every.ids[: every.starts[count]], every.starts[: count + 1])
 
     def _pass(
-        self, streams: MultiSequence, name: str, learn: bool = True
+        self, streams: Streams, name: str, learn: bool = True
     ) -> tuple[Sums, list[int]]:
         """An epoch's chunks; also where the streams stand after them."""
         steps = self.options.steps(learn, streams.size)

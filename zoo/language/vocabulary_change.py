@@ -224,5 +224,7 @@ def _some(words: Sequence[str]) -> str:
 
 
 def _plain(word: str) -> str:
-    """Bytes that were no UTF-8, as imported words may have, in ASCII."""
+    """Bytes that were no UTF-8, as imported words may have, in ASCII; so are blanks."""
+    if word.isspace():
+        return ascii(word)
     return word.encode("utf-8", "backslashreplace").decode("utf-8")
