@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from seqzoo.datasets.errors import InputError
+from seqzoo.datasets.word_list import WordList
 
 UNKNOWN, START, END = "<UNK>", "<S>", "</S>"
 SPECIAL = (UNKNOWN, START, END)
@@ -64,12 +65,18 @@ class Vocabulary:
         return self._special(END)
 
     def _special(self, word: str) -> int:
-        if word not in self.ids:
+        if word not in self._marks:
             raise InputError(
                 f"the vocabulary has no {word}: it is one of characters; give a model "
                 "of words."
             )
-        return self.ids[word]
+        return self._marks[word]
+
+    @functools.cached_property
+    def _marks(self) -> dict[str, int]:
+        """The ids of special words, for which `ids` need not be made."""
+        words = self.words
+        return {word: words.index(word) + 1 for word in SPECIAL if word in words}
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """The ids of words; that of `<UNK>` for one that is not there."""
@@ -120,7 +127,8 @@ class Vocabulary:
                 )
             words.append(_ESCAPES.sub(_unescape, word) if "\\" in word else word)
             counts.append(int(count))
-        return cls(words, np.array(counts, np.int64)).checked(path, characters)
+        vocabulary = cls(words, np.array(counts, np.int64)).checked(path, characters)
+        return cls(WordList(words), vocabulary.counts)
 
     def checked(self, where: str, characters: bool = False) -> "Vocabulary":
         """Itself, if each word is there once and the three special ones are.
@@ -132,11 +140,12 @@ class Vocabulary:
         Raises:
             InputError: if not.
         """
-        if len(self.ids) != len(self.words):
+        known = set(self.words)
+        if len(known) != len(self.words):
             again = next(w for i, w in enumerate(self.words, 1) if self.ids[w] != i)
             raise InputError(f"{where}: the word {again!r} is there twice.")
         for word in SPECIAL:
-            if word not in self.ids and not characters:
+            if word not in known and not characters:
                 raise InputError(
                     f"{where}: there is no word {word}; all of "
                     f"{' '.join(SPECIAL)} are needed."
