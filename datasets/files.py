@@ -1,5 +1,6 @@
 """Opening what Kaldi's command lines name: files, `-`, pipes, `.gz`, remote paths."""
 
+import contextlib
 import gzip
 import importlib
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import uuid
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from seqzoo.datasets.byte_reader import CHUNK, ByteReader
@@ -279,6 +281,31 @@ class Output:
             except OSError:
                 pass
             self._temporary = None
+
+
+@contextlib.contextmanager
+def written(name: str) -> Iterator[Output]:
+    """An output that takes its name at the end, if all went well; else none is left.
+
+    Args:
+        name: as `Output` takes it.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    output = Output(name)
+    try:
+        yield output
+    except BaseException:
+        output.discard()
+        raise
+    output.commit()
+
+
+def write_text(name: str, text: str) -> None:
+    """Writes a text, whole or not at all; names in it may be bytes that are no text."""
+    with written(name) as output:
+        output.write(text.encode(errors="surrogateescape"))
 
 
 class _Process:

@@ -94,6 +94,19 @@ def test_components_without_rates_is_a_wrong_use(net, tmp_path, capsys):
     assert "--keep_components cuts" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["copy", "forward"])
+def test_a_language_model_is_not_taken(command, net, tmp_path, capsys):
+    (tmp_path / "config.json").write_text('{"model": "language/rnn"}')
+    others = [str(tmp_path / "out")] * (2 if command == "forward" else 1)
+    for path in (str(tmp_path), "preset:any", "x.t7"):
+        assert main.main([command, path, *others]) == 1
+        err = capsys.readouterr().err
+        assert f"{path}: is a language model; `seqzoo eval`, " in err
+        assert err.count("\n") == 1
+    assert main.main(["copy", net, str(tmp_path), others[0]]) == 1
+    assert not os.path.exists(others[0])
+
+
 @pytest.mark.parametrize(
     "words, message",
     [

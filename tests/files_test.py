@@ -33,6 +33,16 @@ def test_nothing_is_left_of_a_discarded_file(tmp_path):
     assert content(str(tmp_path / "f")) == b"old\n"
 
 
+def test_a_text_is_whole_or_not_there(tmp_path):
+    path = str(tmp_path / "f")
+    files.write_text(path, "é\udcff\n")
+    assert content(path) == b"\xc3\xa9\xff\n"
+    with pytest.raises(KeyError), files.written(path) as output:
+        output.write(b"half")
+        raise KeyError
+    assert os.listdir(tmp_path) == ["f"] and content(path).startswith(b"\xc3")
+
+
 def test_links_stay_links(tmp_path):
     (tmp_path / "to").mkdir()
     (tmp_path / "f").symlink_to(tmp_path / "to" / "f")

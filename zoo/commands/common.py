@@ -214,8 +214,24 @@ class _Handler(logging.Handler):
             pass  # Nobody reads it.
 
 
+def check_acoustic(path: str) -> None:
+    """Raises InputError if `path` is a language model, and no network of Kaldi's kind.
+
+    Args:
+        path: a model that a command was given.
+    """
+    from seqzoo.zoo.training import run_kind
+
+    if run_kind.is_language(path):
+        raise InputError(
+            f"{path}: is a language model; `seqzoo eval`, `sample`, `info`, `curves` "
+            "and `export` take it."
+        )
+
+
 def nnet_file(path: str) -> str:
     """The nnet1 file that `path` names: itself, or `final.nnet` of a run folder."""
+    check_acoustic(path)
     if not os.path.isdir(path):
         return path
     inside = os.path.join(path, "final.nnet")

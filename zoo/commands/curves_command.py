@@ -65,9 +65,10 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
 
 
 def _write(path: str, text: str) -> None:
+    from seqzoo.datasets import files
+
     _make_folder(path)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    files.write_text(path, text)
     print(path)
 
 

@@ -57,6 +57,7 @@ def define(flag_values: absl.flags.FlagValues) -> None:
 def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     """Scores."""
     common.check_args(args, 3, 3, "give MODEL, RSPECIFIER and WSPECIFIER")
+    common.check_acoustic(args[0])
     from seqzoo.zoo.acoustic.score_options import ScoreOptions
 
     ScoreOptions(apply_log=flags.apply_log, no_softmax=flags.no_softmax)

@@ -5,7 +5,6 @@ import logging
 import math
 import os
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import absl.flags
@@ -75,6 +74,7 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     common.start_tensorflow(flags)
     from tqdm import tqdm
 
+    from seqzoo.datasets import files
     from seqzoo.zoo.language import evaluate, evaluation_data, trained_model
 
     path, wanted = args[0], flags["set"].value
@@ -83,11 +83,11 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
     if data is None:
         data = evaluation_data.find_of_run(path, trained.about, wanted)
     sentences = data.sentences(trained.vocabulary, trained.characters, path)
-    number = 1
+    number, where = 1, flags.per_sentence
     quiet = True if flags.verbose < 0 else None  # None: where it is no terminal.
     began = time.monotonic()
     with (
-        _table(flags.per_sentence) as table,
+        contextlib.nullcontext() if where is None else files.written(where) as table,
         tqdm(unit=" words", unit_scale=True, leave=False, disable=quiet) as bar,
     ):
 
@@ -139,20 +139,3 @@ def _report(found: Any, unit: str, data: Any, size: int) -> list[str]:
         f"{where}: full softmax over {size} {unit}",
         *(f"{name:14} {value}" for name, value in lines.items()),
     ]
-
-
-@contextlib.contextmanager
-def _table(name: str | None) -> Iterator[Any]:
-    """The file to write, which is there at the end only if all went well."""
-    if name is None:
-        yield None
-        return
-    from seqzoo.datasets import files
-
-    output = files.Output(name)
-    try:
-        yield output
-    except BaseException:
-        output.discard()
-        raise
-    output.commit()

@@ -109,14 +109,7 @@ class RunFolder:
 
     def write_text(self, name: str, text: str) -> None:
         """Replaces a text file."""
-        output = files.Output(self.file(name))
-        try:
-            # File names in commands may be bytes that are no text.
-            output.write(text.encode(errors="surrogateescape"))
-            output.commit()
-        except BaseException:
-            output.discard()
-            raise
+        files.write_text(self.file(name), text)
 
     def save_state(self, state: Mapping[str, Any]) -> None:
         """Replaces the state that `load_state` gives."""
