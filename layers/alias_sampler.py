@@ -49,11 +49,14 @@ def alias_table(probs: np.ndarray) -> AliasTable:
     scaled = (probs.astype(np.float64) * len(probs)).astype(probs.dtype)
     single = probs.dtype == np.float32
     rounded = array.array("f", [0.0])
-    # Each step depends on the one before it: plain numbers are fastest.
-    keep = scaled.tolist()
-    other = [-1] * len(keep)
-    small = np.flatnonzero(scaled < 1).tolist()
-    large = np.flatnonzero(scaled >= 1).tolist()
+    # Each step depends on the one before it, so it is done number by number. Lists
+    # would take five times the memory.
+    keep = array.array("d", scaled.astype(np.float64).tobytes())
+    other = array.array("i", [-1]) * len(keep)
+    small, large = (
+        array.array("q", np.flatnonzero(piles).tobytes())
+        for piles in (scaled < 1, scaled >= 1)
+    )
     while small and large:
         rich = large.pop()
         left = keep[rich]
@@ -66,10 +69,10 @@ def alias_table(probs: np.ndarray) -> AliasTable:
                 left = rounded[0]
         keep[rich] = left
         (small if left < 1 else large).append(rich)
-    table = np.array(keep, probs.dtype)
+    table = np.frombuffer(keep).astype(probs.dtype)
     if table.size and table.max() > 1:
         table /= table.max()
-    others = np.array(other, np.int64)
+    others = np.frombuffer(other, np.intc).astype(np.int64)
     table[others < 0] = 1
     return AliasTable(table, np.maximum(others, 0))
 
