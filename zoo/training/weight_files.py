@@ -90,8 +90,21 @@ def assign(variable: tf.Variable, values: np.ndarray) -> None:
         variable.assign(np.asarray(values, dtype))
         return
     for piece in _pieces(variable):
-        rows = np.asarray(values[piece], dtype)
+        rows = np.asarray(_rows(values, piece), dtype)
         variable.scatter_update(tf.IndexedSlices(rows, tf.range(*_ends(piece))))
+
+
+def _rows(values: np.ndarray, piece: slice) -> np.ndarray:
+    """Some rows; those of a file are read, as what is mapped stays in memory."""
+    if not isinstance(values, np.memmap) or not values.flags.c_contiguous:
+        return values[piece]
+    shape = (piece.stop - piece.start, *values.shape[1:])
+    return np.fromfile(
+        str(values.filename),
+        values.dtype,
+        int(np.prod(shape, dtype=np.int64)),
+        offset=values.offset + piece.start * values[0].nbytes,
+    ).reshape(shape)
 
 
 def _write(file: BinaryIO, variable: tf.Variable) -> None:
