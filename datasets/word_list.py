@@ -1,5 +1,6 @@
 """WordList: many words in little memory."""
 
+import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
@@ -20,10 +21,13 @@ class WordList(Sequence[str]):
     """
 
     def __init__(self, words: Iterable[str]):
-        parts = [word.encode(*_CODEC) for word in words]
-        self._bytes = b"".join(parts)
-        self._bounds = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, parts), np.int64), out=self._bounds[1:])
+        text, lengths = bytearray(), array.array("q", [0])
+        for word in words:
+            part = word.encode(*_CODEC)
+            text += part
+            lengths.append(len(part))
+        self._bytes = bytes(text)
+        self._bounds = np.cumsum(np.frombuffer(lengths, np.int64))
 
     def __len__(self) -> int:
         return len(self._bounds) - 1

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from seqzoo.datasets.errors import InputError
 
-_PIECE = 1 << 25  # Bytes held at a time.
+_PIECE = 1 << 22  # Bytes held at a time.
 
 
 def save(folder: str, weights: Mapping[str, Any]) -> None:
@@ -123,7 +123,7 @@ def _write(file: BinaryIO, variable: tf.Variable) -> None:
         return
     for piece in _pieces(variable):
         rows = tf.gather(variable, tf.range(*_ends(piece)))
-        file.write(rows.numpy().tobytes())
+        file.write(np.ascontiguousarray(rows.numpy()).data)
 
 
 def _bare(weight: Any) -> tf.Variable:
