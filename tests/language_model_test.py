@@ -311,3 +311,30 @@ def test_settings_out_of_range(settings, message):
         dataclasses.replace(config, **settings)
     with pytest.raises(ValueError, match="words is 0; give the size of the vocab"):
         registry.build("language/lstm", config)
+
+
+def test_noise_is_drawn_by_a_power_of_the_counts():
+    counts = np.array([1, 16, 0, 81, 1, 1, 1, 1, 1])
+    for power in (1.0, 0.75, 0.0):
+        settings = [f"words={WORDS}", "hiddensize=4", f"noise_power={power}"]
+        _, model = registry.make("language/lstm", settings)
+        model.set_counts(counts)
+        shares = counts.astype(float) ** power
+        found = model.output_layer.sampler.probs.value
+        np.testing.assert_allclose(found, shares / shares.sum(), 1e-6)
+        again = LanguageModel.from_config(model.get_config())
+        assert again.noise_power == power
+    with pytest.raises(ValueError, match="noise_power is 2"):
+        registry.make("language/lstm", ["words=9", "noise_power=2"])
+
+
+def test_biases_start_at_the_words_shares():
+    settings = [f"words={WORDS}", "hiddensize=4", "output=full_softmax"]
+    _, model = registry.make("language/lstm", settings)
+    counts = np.array([3, 1, 0, 4, 1, 5, 9, 2, 6])
+    model.start_biases(counts)
+    model.output_layer.linearity.assign(np.zeros((WORDS, 4)))
+    zero = model.zero_state(1)
+    logs, _ = model.next_log_probs(tf.constant([[1]]), zero)
+    expected = np.maximum(counts, 0.5) / 31.5
+    np.testing.assert_allclose(np.exp(logs)[0], expected, 1e-6)

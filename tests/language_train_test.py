@@ -218,6 +218,7 @@ def test_epochs_are_time_steps_that_go_on(text, tmp_path, monkeypatch):
     [
         ("nce", ("--rownoise", "--Z=-1")),
         ("nce", ("--bfloat16", "--eps=1e-7")),
+        ("nce", ("--set", "unigram_bias=true", "--set", "noise_power=0.5")),
         ("sampled_softmax", ()),
         ("full_softmax", ("--bfloat16",)),
     ],

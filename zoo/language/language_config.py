@@ -42,6 +42,14 @@ class LanguageConfig:
     eps: float = 0.0
     """Of NCE: 0 is exact, 1e-7 has Torch's rounding."""
 
+    noise_power: float = 1.0
+    """Noise is drawn by the words' counts to this power; below 1 rare words come more
+    often. Torch has 1."""
+
+    unigram_bias: bool = False
+    """Start the output's biases at the logarithms of the words' shares of the text,
+    not all alike; then training is calm from the first step on, also with large k."""
+
     uniform: float = 0.1
     """Initial weights are uniform within plus and minus this; 0 or less: normal, as
     Torch's layers have them. The output layer starts as NCEModule in any case."""
@@ -63,6 +71,10 @@ class LanguageConfig:
             raise ValueError(f"dropout is {self.dropout}; it is taken in [0, 1).")
         if self.k < 1:
             raise ValueError(f"k is {self.k}; 1 or more is taken.")
+        if not 0 <= self.noise_power <= 1:
+            raise ValueError(
+                f"noise_power is {self.noise_power}; it is taken in [0, 1]."
+            )
         if self.eps < 0:
             raise ValueError(f"eps is {self.eps}; 0 or more is taken.")
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from seqzoo import layers
@@ -30,6 +31,7 @@ class LanguageModel(keras.Model):
         output: over the words, with `time_major=True` and `normalized=True`.
         dropout: behind the embedding.
         seed: of this dropout.
+        noise_power: see `set_counts`.
 
     Source: Element-Research/rnn, examples/noise-contrastive-estimate.lua.
     """
@@ -41,6 +43,7 @@ class LanguageModel(keras.Model):
         output: layers.NCE | layers.SampledSoftmax | layers.FullSoftmax,
         dropout: float = 0.0,
         seed: int | None = None,
+        noise_power: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -54,6 +57,7 @@ class LanguageModel(keras.Model):
         self.output_layer = output
         self.dropout = dropout
         self.seed = seed
+        self.noise_power = noise_power
         self.drop: keras.layers.Dropout | None = None
         if dropout:
             self.drop = keras.layers.Dropout(
@@ -188,9 +192,23 @@ class LanguageModel(keras.Model):
         return found
 
     def set_counts(self, counts) -> None:
-        """Draws noise by how often each word was seen, `(words,)`, from now on."""
+        """Draws noise by how often each word was seen from now on.
+
+        Args:
+            counts: `(words,)`; they are taken to the power `noise_power`.
+        """
         if sampler := getattr(self.output_layer, "sampler", None):
-            sampler.set_counts(counts)
+            power = self.noise_power
+            sampler.set_counts(counts if power == 1 else np.power(counts, power))
+
+    def start_biases(self, counts) -> None:
+        """Sets the output's biases to the logarithms of the words' shares.
+
+        Args:
+            counts: `(words,)`; one never seen counts as half a word.
+        """
+        seen = np.maximum(np.asarray(counts, np.float64), 0.5)
+        self.output_layer.bias.assign(np.log(seen / seen.sum()))
 
     def get_config(self):
         return {
@@ -200,6 +218,7 @@ class LanguageModel(keras.Model):
             "output": keras.layers.serialize(self.output_layer),
             "dropout": self.dropout,
             "seed": self.seed,
+            "noise_power": self.noise_power,
         }
 
 
@@ -235,6 +254,7 @@ def assemble(
         _output(config, seed + 2),
         config.dropout,
         seed + 3,
+        config.noise_power,
         name=name,
     )
     model.build()

@@ -178,6 +178,8 @@ def train(
                 begin = _continued(old, options)
         else:
             model.set_counts(vocabulary.counts)
+            if config.unigram_bias and folder.load_state() is None:
+                model.start_biases(vocabulary.counts)
         old = None  # A model of a billion words' text takes gigabytes.
         if options.bfloat16:
             compute_in_bfloat16(model)
