@@ -33,6 +33,7 @@ from seqzoo.zoo.training.run_folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
 _PROFILED_STEPS = 5
+_REDRAWN = 30.0  # Seconds after which the curves are drawn anew.
 # Keras's file is made of whole copies of the tables.
 _LARGEST_KERAS_FILE = 1 << 29
 
@@ -103,6 +104,7 @@ class LanguageTraining:
         self._profile = profile
         self._events = tf.summary.create_file_writer(folder.file("tensorboard"))
         self._rows: list[LanguageRow] = []
+        self._drawn = -math.inf
 
     def run(self) -> Progress:
         """Trains to the end, from wherever the folder stands."""
@@ -320,7 +322,10 @@ class LanguageTraining:
 
     def _write_history(self) -> None:
         self.folder.write_history(self._rows)
-        learning_curves.draw([self.folder.path], self.folder.file("curves.png"))
+        # Drawing takes half a second, which an epoch of a small text does not.
+        if self.progress.finished or time.monotonic() - self._drawn > _REDRAWN:
+            learning_curves.draw([self.folder.path], self.folder.file("curves.png"))
+            self._drawn = time.monotonic()
 
     def _finish(self) -> None:
         now = self.progress
