@@ -11,7 +11,7 @@ VENV ?= .venv
 PYTEST ?= -n auto --maxprocesses 4 --dist loadfile
 BAZEL_TESTS ?= //...
 BENCHMARKS ?= ark_reading train_step train_dnn train_small train_cnn train_lstm train_rbm forward_dnn \
-	frame_pipeline
+	frame_pipeline train_language evaluate_language table_rules vocabulary_size
 
 BIN := $(abspath $(VENV))/bin
 PIP_INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check \

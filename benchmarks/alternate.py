@@ -11,12 +11,14 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 
@@ -34,9 +36,15 @@ class Work:
     cpu: float
     """Seconds of all cores together, in the program and in the system."""
 
+    peak: float = 0
+    """Most memory of the process, in bytes; 0 is not known."""
+
     def __sub__(self, other: "Work") -> "Work":
         return Work(
-            self.units - other.units, self.wall - other.wall, self.cpu - other.cpu
+            self.units - other.units,
+            self.wall - other.wall,
+            self.cpu - other.cpu,
+            max(self.peak, other.peak),
         )
 
 
@@ -48,6 +56,12 @@ def options(description: str) -> argparse.Namespace:
     found = parser.parse_args()
     found.rounds = found.rounds or (1 if found.quick else 5)
     return found
+
+
+def on_one_core() -> None:
+    """Keeps this process, and all that it starts, on one core, where that is known."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def run(
@@ -75,7 +89,8 @@ def run(
             output.seek(0)
             sys.stdout.write(output.read().decode("utf-8", "replace"))
             raise SystemExit(f"{' '.join(command)} failed ({process.returncode}).")
-    return Work(units, wall, usage.ru_utime + usage.ru_stime)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Work(units, wall, cpu, usage.ru_maxrss * 1024)
 
 
 def run_script(*words: object) -> Work:
@@ -97,7 +112,9 @@ def timed(function: Callable[[], float]) -> Work:
     """Calls a function of this process that returns its units."""
     wall, cpu = time.perf_counter(), time.process_time()
     units = function()
-    return Work(units, time.perf_counter() - wall, time.process_time() - cpu)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return Work(units, wall, cpu, peak)
 
 
 def in_turns(
@@ -120,14 +137,15 @@ class Report:
     Args:
         name: of the script.
         settings: its flags, to be kept beside the numbers.
+        unit: what is counted.
     """
 
-    def __init__(self, name: str, settings: argparse.Namespace):
+    def __init__(self, name: str, settings: argparse.Namespace, unit: str = "frames"):
         self._name = name
         self._settings = vars(settings)
         self._rows: list[dict[str, object]] = []
         print(f"{name} on {machine()}")
-        self._line("", "frames per second", "per CPU-second")
+        self._line("", f"{unit} per second", "per CPU-second")
 
     def _line(self, name: str, wall: str, cpu: str) -> None:
         print(f"{name:62} {wall:>22} {cpu:>22}", flush=True)
@@ -150,7 +168,7 @@ class Report:
             bytes_a_unit: size of a unit, to show megabytes per second as well.
         """
         print(case)
-        row: dict[str, object] = {"case": case}
+        row: dict[str, Any] = {"case": case}
         for name, done in works.items():
             wall = [work.units / work.wall for work in done]
             cpu = [work.units / work.cpu for work in done]
@@ -158,6 +176,9 @@ class Report:
             size = f", {middle:.0f} MB/s" if bytes_a_unit else ""
             self._line(f"  {name}{size}", spread(wall), spread(cpu))
             row[name] = {"per_second": wall, "per_cpu_second": cpu}
+            if peak := max(work.peak for work in done):
+                print(f"    at most {peak / 1e9:.2f} GB")
+                row[name]["peak_bytes"] = peak
         for name in works:
             if name != ours:
                 pairs = list(zip(works[ours], works[name], strict=True))
