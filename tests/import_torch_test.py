@@ -305,11 +305,3 @@ def test_training_goes_on_from_it(init, tmp_path, capsys):
     with open("run/history.csv", newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["learn_rate"]) == 1e-9
-
-
-def test_models_of_characters_are_not_trained(tmp_path, capsys):
-    write(make_checkpoint(tokens=TOKENS))
-    text = write_text(tmp_path / "text", lines=20)
-    assert train(text, "run", "--init", "x.t7") == 1
-    assert "is a model of characters; models of words are" in capsys.readouterr().err
-    assert not pathlib.Path("run").exists()
