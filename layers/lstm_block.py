@@ -33,15 +33,16 @@ def block_lstm(
     there = [weight for weight in weights if weight is not None]
     of_inputs, recurrent, bias, *peepholes = (tf.cast(one, dtype) for one in there)
     rows = [tf.transpose(of_inputs), tf.transpose(recurrent)]
+    more = []
     if mask is not None:
-        shut = tf.cast(tf.logical_not(mask), dtype)[..., tf.newaxis]
-        inputs = tf.concat([inputs, shut], -1)
+        more.append(tf.cast(tf.logical_not(mask), dtype)[..., tf.newaxis])
         row = tf.fill([1, cells], tf.constant(_SHUT, dtype))
         rows.insert(1, tf.concat([row, row, tf.zeros_like(row), row], 1))
-    if inputs.shape[-1] % 2:
+    if (inputs.shape[-1] + len(more)) % 2:
         # An odd width is slow, and warned of.
-        inputs = tf.pad(inputs, [[0, 0], [0, 0], [0, 1]])
+        more.append(tf.zeros_like(inputs[..., :1]))
         rows.insert(-1, tf.zeros([1, 4 * cells], dtype))
+    inputs = tf.concat([inputs, *more], -1)
     if not through_state:
         first = tuple(tf.stop_gradient(part) for part in first)
     run = _run(bool(peepholes), through_state)
