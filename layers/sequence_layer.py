@@ -94,7 +94,10 @@ class SequenceLayer(keras.layers.Layer, abc.ABC):
             Outputs, `(batch, time, units)`, and the state after the last step.
         """
         inputs = tf.cast(inputs, self.compute_dtype)
-        mask = None if mask is None else tf.cast(mask, tf.bool)
+        if mask is not None:
+            mask = tf.cast(mask, tf.bool)
+            # What is not finite there would live on in products with 0.
+            inputs = tf.where(mask[..., tf.newaxis], inputs, tf.zeros_like(inputs))
         if self.time_major:
             return self.recur(inputs, state, mask)
         mask = None if mask is None else tf.transpose(mask)

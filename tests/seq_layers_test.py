@@ -178,6 +178,23 @@ def test_padding_loses_the_last_state_only_where_it_resets(kind):
 
 
 @both_modes
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16", "float64"])
+@all_kinds
+def test_what_is_masked_need_not_be_finite(kind, dtype, mode):
+    layer = made(kind, mask_mode=mode, dtype=dtype)
+    x = data(2, 5, DIM)
+    mask = np.array([[True, True, False, True, True], [False, True, True, True, False]])
+    spoilt = np.where(mask[..., None], x, np.nan)
+    expected = layer(np.where(mask[..., None], x, 0), mask=mask)
+    np.testing.assert_array_equal(layer(spoilt, mask=mask), expected)
+    weights = [weight.value for weight in layer.trainable_weights]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.cast(layer(spoilt, mask=mask), tf.float32))
+    for gradient in tape.gradient(loss, weights):
+        assert np.isfinite(tf.cast(gradient, tf.float32)).all()
+
+
+@both_modes
 @all_kinds
 def test_chunks_are_one_call_and_time_may_come_first(kind, mode):
     layer = made(kind, mask_mode=mode)
