@@ -1,43 +1,40 @@
 """What the rules of word tables cost: descent, momentum and Adagrad by rows, Torch's.
 
-The whole `seqzoo train` command as in train_language.py, 793,471 words. `dense` has
-momentum on the LSTMs, which `plain` has not. A unit is a time step of a column.
+The training step of 2x250 with 793,471 words (language_step.py), each rule beside plain
+descent, which has momentum on the LSTMs, but in one case. A unit is a time step of a
+column.
 """
 
 import pathlib
 import tempfile
-from functools import partial
 
 import alternate
 import language_data
-import train_language
+import rivals
 
+SCRIPT = str(pathlib.Path(__file__).parent / "language_step.py")
 RULES = {
-    "dense": (),
-    "plain": ("--momentum=-1",),
-    "momentum": ("--tables=momentum",),
-    "adagrad": ("--tables=adagrad",),
-    "dense_momentum": ("--tables=dense_momentum",),
+    "sgd, no momentum on the LSTMs": ("sgd", -1),
+    "momentum": ("momentum", 0.9),
+    "adagrad": ("adagrad", 0.9),
+    "dense_momentum": ("dense_momentum", 0.9),
 }
 
 
 def main() -> None:
     options = alternate.options(__doc__)
-    updates = 4 if options.quick else 30
+    rounds = 3 if options.quick else max(options.rounds, 8)
     alternate.on_one_core()
     report = alternate.Report("table_rules", options, unit="words")
     with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        words = language_data.WORDS
-        cache = language_data.write_cache(folder / "cache", words, 2_000_000)
-        works = alternate.in_turns(
-            {
-                name: partial(train_language.ours, folder, cache, updates, *flags)
-                for name, flags in RULES.items()
-            },
-            options.rounds,
-        )
-    report.add("2x250, V 793471, k 400, 1 thread", works, "dense")
+        folder = pathlib.Path(scratch) / "cache"
+        cache = language_data.write_cache(folder, language_data.WORDS, 2_000_000)
+        for name, (rule, momentum) in RULES.items():
+            pair = {
+                "sgd": rivals.Rival(SCRIPT, cache, "sgd", 0.9),
+                name: rivals.Rival(SCRIPT, cache, rule, momentum),
+            }
+            rivals.compare(report, "2x250, V 793471, k 400, 1 thread", pair, rounds)
 
 
 if __name__ == "__main__":
