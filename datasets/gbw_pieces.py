@@ -9,6 +9,7 @@ each word: the interpreter splits a block, looks all its words up, and NumPy cou
 import codecs
 import collections
 import dataclasses
+import functools
 import itertools
 import os
 import zlib
@@ -17,16 +18,14 @@ from typing import IO
 
 import numpy as np
 
+from seqzoo.datasets import text_lines
 from seqzoo.datasets.errors import InputError
+from seqzoo.datasets.text_lines import LINE_BYTES, MARKS
 
 PIECE_BYTES = 1 << 24
-LINE_BYTES = 1 << 20
-"""The longest line taken; a longer one is hardly a sentence."""
-
 START, END, FIRST_WORD = 0, 1, 2
 """A piece's own numbers of the two marks of a sentence, and of its first word."""
 
-MARKS = (b"<S>", b"</S>")
 _BLOCK_BYTES = 1 << 21
 # Bytes that UTF-8 never has stand for the marks, so no text can be taken for one.
 _START_MARK, _END_MARK = b"\xfe", b"\xff"
@@ -101,7 +100,7 @@ def ranges(path: str, piece_bytes: int = PIECE_BYTES) -> list[Range]:
             file.seek(place)
             end = file.read(LINE_BYTES + 1).find(b"\n")
             if end < 0 and place + LINE_BYTES < size:
-                raise _long_line(path, place)
+                raise text_lines.long_line(_where(path, place, 0))
             if end < 0 or place + end + 1 >= size:
                 break
             cuts.append(place + end + 1)
@@ -113,7 +112,7 @@ def read(where: Range) -> Piece:
     """Reads a range.
 
     Raises:
-        InputError: for a line that is too long, is not UTF-8, or holds a mark.
+        InputError: for a line that is too long, is not UTF-8, or holds a NUL or a mark.
     """
     numbers: dict[bytes, int] = collections.defaultdict(itertools.count().__next__)
     for mark in (_START_MARK, _END_MARK):
@@ -130,7 +129,9 @@ def read(where: Range) -> Piece:
         ids = np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
         del words
         if any(mark in numbers for mark in MARKS):
-            raise _mark_in_text(where.path, block, place)
+            raise text_lines.mark_in_text(
+                block, functools.partial(_where, where.path, place)
+            )
         blank = np.flatnonzero((ids[:-1] == START) & (ids[1:] == END))
         if len(blank):
             blank_lines += len(blank)
@@ -167,51 +168,17 @@ def _blocks(where: Range) -> Iterator[tuple[bytes, bytes, int]]:
                 cut = block.rfind(b"\n") + 1
                 block, rest = block[:cut], block[cut:]
                 if len(rest) > LINE_BYTES:
-                    raise _long_line(where.path, place + cut)
+                    raise text_lines.long_line(_where(where.path, place, cut))
             elif not block.endswith(b"\n"):
                 block += b"\n"
-            _check(where.path, block, place)
+            text_lines.check(block, functools.partial(_where, where.path, place))
             yield block, raw, place
             place += len(block)
 
 
-def _check(path: str, block: bytes, place: int) -> None:
-    line = 0
-    while line < len(block):
-        end = block.rfind(b"\n", line, line + LINE_BYTES + 1) + 1
-        if not end:
-            raise _long_line(path, place + line)
-        line = end
-    if block.isascii():
-        return
-    try:
-        block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        number = _line_number(path, place) + block.count(b"\n", 0, error.start)
-        column = error.start - block.rfind(b"\n", 0, error.start)
-        raise InputError(
-            f"{path}:{number}: byte {column} of the line, 0x{block[error.start]:02x}, "
-            "is not UTF-8; convert the file, for instance with iconv."
-        ) from None
-
-
-def _long_line(path: str, place: int) -> InputError:
-    return InputError(
-        f"{path}:{_line_number(path, place)}: a line of more than {LINE_BYTES} bytes; "
-        "text with one sentence a line is taken."
-    )
-
-
-def _mark_in_text(path: str, block: bytes, place: int) -> InputError:
-    for offset, line in enumerate(block.split(b"\n")):
-        for mark in MARKS:
-            if mark in line.split():
-                return InputError(
-                    f"{path}:{_line_number(path, place) + offset}: holds the word "
-                    f"{mark.decode()}, which marks sentences here; it is set by "
-                    "itself at each line, so take it out of the text."
-                )
-    raise AssertionError("no mark in the block")
+def _where(path: str, place: int, byte: int) -> str:
+    """`file:line` of a byte of the block that begins at `place`."""
+    return f"{path}:{_line_number(path, place + byte)}"
 
 
 def _line_number(path: str, place: int) -> int:

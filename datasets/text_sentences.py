@@ -5,18 +5,19 @@ all the same, and memory does not grow with the text.
 """
 
 import codecs
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from seqzoo.datasets import byte_reader, files
+from seqzoo.datasets import byte_reader, files, text_lines
 from seqzoo.datasets.byte_reader import ByteReader
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.gbw_pieces import LINE_BYTES, MARKS
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.datasets.sentences import Sentences
+from seqzoo.datasets.text_lines import LINE_BYTES, MARKS
 
 BLOCK_BYTES = 1 << 21
 
@@ -94,10 +95,11 @@ def _of_one(reader: ByteReader, table: _Table, block_bytes: int) -> Iterator[Sen
     for block in _blocks(reader, block_bytes):
         if place == 1:
             block = block.removeprefix(codecs.BOM_UTF8)
-        _check(reader.name, block, place)
+        where = functools.partial(_where, reader.name, block, place)
+        text_lines.check(block, where)
         found = table.sentences(block)
         if found is None:
-            _fail_at_mark(reader.name, block, place)
+            raise text_lines.mark_in_text(block, where)
         place += block.count(b"\n")
         if len(found):
             empty = False
@@ -126,49 +128,7 @@ def _blocks(reader: ByteReader, block_bytes: int) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _check(name: str, block: bytes, place: int) -> None:
-    """Raises an InputError unless these are lines of text, the first `place`."""
-
-    def where(byte: int) -> str:
-        number = place + block.count(b"\n", 0, byte)
-        return f"{name}:{number}"
-
-    def column(byte: int) -> int:
-        return byte - block.rfind(b"\n", 0, byte)
-
-    if (byte := block.find(b"\0")) >= 0:
-        raise InputError(
-            f"{where(byte)}: byte {column(byte)} of the line is NUL, so this is no "
-            "text in UTF-8; one of UTF-16 can be converted with iconv."
-        )
-    line = 0
-    while line < len(block):
-        end = block.rfind(b"\n", line, line + LINE_BYTES + 1) + 1
-        if not end:
-            raise InputError(
-                f"{where(line)}: a line of more than {LINE_BYTES} bytes; text with "
-                "one sentence a line is taken."
-            )
-        line = end
-    if block.isascii():
-        return
-    try:
-        block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        byte = error.start
-        raise InputError(
-            f"{where(byte)}: byte {column(byte)} of the line, 0x{block[byte]:02x}, is "
-            "not UTF-8; convert the file, for instance with iconv."
-        ) from None
-
-
-def _fail_at_mark(name: str, block: bytes, place: int) -> NoReturn:
-    for number, line in enumerate(block.split(b"\n"), place):
-        for mark in MARKS:
-            if mark in line.split():
-                raise InputError(
-                    f"{name}:{number}: holds the word {mark.decode()}, which marks "
-                    "sentences here; it is set by itself at each line, so take it out "
-                    "of the text."
-                )
-    raise AssertionError("no mark in the block")
+def _where(name: str, block: bytes, place: int, byte: int) -> str:
+    """`file:line` of a byte of a block whose first line is `place`."""
+    lines = block.count(b"\n", 0, byte)
+    return f"{name}:{place + lines}"

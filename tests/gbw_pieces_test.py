@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqzoo.datasets import gbw_pieces
+from seqzoo.datasets import gbw_pieces, text_lines
 from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_pieces import Piece, Range
 
@@ -87,6 +87,13 @@ def test_bytes_that_stand_for_marks_are_no_text(tmp_path):
         assert "is not UTF-8" in fails(path)
 
 
+@pytest.mark.parametrize("piece_bytes", [3, 1 << 24])
+def test_a_nul_is_no_text(piece_bytes, tmp_path):
+    path = tmp_path / "shard"
+    path.write_bytes(b"a\nb a\0b\n")
+    assert fails(path, piece_bytes).startswith(":2: byte 4 of the line is NUL")
+
+
 def test_marks_in_the_text(tmp_path):
     path = tmp_path / "shard"
     path.write_bytes(b"a\nb <UNK> c\n<S> d </S>\n")
@@ -107,7 +114,7 @@ def test_a_line_of_50_megabytes(newline, piece_bytes, tmp_path):
 
 def test_the_longest_line(tmp_path):
     path = tmp_path / "shard"
-    line = b"a " * (gbw_pieces.LINE_BYTES // 2)
+    line = b"a " * (text_lines.LINE_BYTES // 2)
     path.write_bytes(b"b\n" + line + b"\n" + line)
     for piece_bytes in (10, 1 << 24):
         pieces = read_all(path, piece_bytes)

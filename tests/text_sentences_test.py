@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqzoo.datasets.errors import InputError
-from seqzoo.datasets.gbw_pieces import LINE_BYTES
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
+from seqzoo.datasets.text_lines import LINE_BYTES
 from seqzoo.datasets.text_sentences import text_sentences
 
 # Ids: a 1, b 2, <UNK> 3, <S> 4, </S> 5, é 6.
