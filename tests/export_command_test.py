@@ -1,7 +1,5 @@
 """`seqzoo export`: SavedModels, Kaldi's form, and errors."""
 
-import logging
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -26,13 +24,6 @@ PROTO = """
 """
 COUNTS = np.float32([10, 20, 30, 40])
 FEATS = np.random.default_rng(1).normal(size=(1, 6, 40)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """`seqzoo train --init`: what is taken of a trained model, and what is changed."""
 
-import logging
 import pathlib
 import shutil
 
@@ -12,13 +11,6 @@ from seqzoo.zoo.acoustic import fine_tune, trained_model
 from seqzoo.zoo.checkpoints import components, nnet1, nnet_proto
 from seqzoo.zoo.commands import main
 from tests import small_runs
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 def tables_of(name, labels="ali"):

@@ -1,6 +1,5 @@
 """`seqzoo forward`: each kind of model, the run's options, and one line per error."""
 
-import logging
 import pathlib
 import re
 
@@ -21,13 +20,6 @@ PROTO = """
 <Softmax> <InputDim> 3 <OutputDim> 3
 """
 COUNTS = [5, 15, 80]
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """`seqzoo import kaldi`: the run folder, what takes it, and what is refused."""
 
 import json
-import logging
 
 import numpy as np
 import pytest
@@ -20,13 +19,6 @@ PROTO = """
 """
 NESTED = "<AffineTransform> <InputDim> 5 <OutputDim> 4\n"
 COUNTS = np.float32([10, 20, 30])
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture

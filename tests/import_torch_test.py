@@ -2,7 +2,6 @@
 
 import csv
 import json
-import logging
 import pathlib
 import struct
 
@@ -37,11 +36,8 @@ TOKENS = ["a", "\n", " ", "\\", "é", "n"]
 
 
 @pytest.fixture(autouse=True)
-def plain_logging(tmp_path, monkeypatch):
+def inside(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """`seqzoo export` of language models: runs, versions, checks, and errors."""
 
-import logging
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,13 +7,6 @@ import tensorflow as tf
 from seqzoo.export import saved_model
 from seqzoo.zoo.commands import main
 from tests import small_language_models
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture

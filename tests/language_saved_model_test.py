@@ -4,8 +4,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -16,7 +14,7 @@ from seqzoo import layers
 from seqzoo.datasets.errors import InputError
 from seqzoo.export import language_saved_model, language_signatures, saved_model
 from seqzoo.export.language_signatures import LanguageSignatures
-from tests import small_language_models
+from tests import saved_model_page, small_language_models
 from tests.language_loops import Loop
 
 # A word that is no UTF-8, one that is, and one with a blank that is not ASCII.
@@ -234,14 +232,7 @@ def test_steps_that_make_no_sense(signatures, word):
 
 
 def test_saved_model_cli_shows_our_names(exported):
-    script = pathlib.Path(sys.executable).with_name("saved_model_cli")
-    shown = subprocess.run(
-        [script, "show", "--dir", exported, "--all"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    words = " ".join(shown.split())
+    words = saved_model_page.shown(exported)
     for name, kind, shape in (
         ("inputs['words']", "DT_INT32", "(-1, -1)"),
         ("inputs['lengths']", "DT_INT32", "(-1)"),

@@ -3,8 +3,6 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -18,6 +16,7 @@ from seqzoo.zoo import registry
 from seqzoo.zoo.acoustic import dnn, priors
 from seqzoo.zoo.checkpoints import components, keras_layers, nnet_edit, nnet_proto
 from seqzoo.zoo.checkpoints.nnet1 import Nnet
+from tests import saved_model_page
 
 PROTO = """
 <AffineTransform> <InputDim> 6 <OutputDim> 8 <BiasMean> 0 <BiasRange> 2 <ParamStddev> 1
@@ -201,14 +200,7 @@ def test_the_zoo_model_and_dropout(tmp_path):
 
 
 def test_saved_model_cli_shows_our_names(exported):
-    script = pathlib.Path(sys.executable).with_name("saved_model_cli")
-    shown = subprocess.run(
-        [script, "show", "--dir", exported, "--all"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    words = " ".join(shown.split())
+    words = saved_model_page.shown(exported)
     for name in ("posteriors", "log_posteriors", "log_likelihoods"):
         assert f"outputs['{name}'] tensor_info: dtype: DT_FLOAT" in words
     assert "inputs['feats'] tensor_info: dtype: DT_FLOAT shape: (-1, -1, 2)" in words

@@ -1,7 +1,6 @@
 """docs/serving.md: its commands, its Python and its JSON do what it says."""
 
 import json
-import logging
 import pathlib
 import re
 import shlex
@@ -30,13 +29,6 @@ LSTM = """
 <AffineTransform> <InputDim> 4 <OutputDim> 3
 <Softmax> <InputDim> 3 <OutputDim> 3
 """
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 @pytest.fixture

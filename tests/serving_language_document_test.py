@@ -1,7 +1,6 @@
 """docs/serving.md on language models: its commands, Python and JSON do what it says."""
 
 import json
-import logging
 import pathlib
 import re
 import shlex
@@ -9,7 +8,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from seqzoo.export import language_saved_model
@@ -18,13 +16,6 @@ from tests import small_language_models
 from tests.rest_server import as_tensors, serving
 
 SERVING = pathlib.Path(__file__).parents[1] / "docs" / "serving.md"
-
-
-@pytest.fixture(autouse=True)
-def plain_logging():
-    yield
-    logging.getLogger("seqzoo").handlers = []
-    logging.getLogger("seqzoo").propagate = True
 
 
 def fenced(language):
