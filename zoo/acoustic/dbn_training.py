@@ -20,7 +20,6 @@ from seqzoo.zoo.acoustic.dbn_config import DbnConfig
 from seqzoo.zoo.acoustic.dbn_options import DbnRecipe
 from seqzoo.zoo.acoustic.feature_set import FeatureSet
 from seqzoo.zoo.acoustic.frame_training import save_whole
-from seqzoo.zoo.acoustic.run_view import frames_bar
 from seqzoo.zoo.checkpoints import (
     components,
     keras_layers,
@@ -33,6 +32,7 @@ from seqzoo.zoo.training import device, rbm_history
 from seqzoo.zoo.training.frame_trainer import use_bfloat16
 from seqzoo.zoo.training.rbm_history import RbmRow
 from seqzoo.zoo.training.rbm_trainer import RbmTrainer, RbmTrainOptions
+from seqzoo.zoo.training.run_display import progress_bar
 from seqzoo.zoo.training.run_folder import Log, RunFolder
 
 _LOG = logging.getLogger(__name__)
@@ -257,7 +257,8 @@ class DbnTraining:
     def _bar(self, number: int, trainer: RbmTrainer, passes: int) -> Iterator[Any]:
         """A bar over all passes, and what is called to move it."""
         total = passes * self.data.frames
-        with frames_bar(f"RBM {number}", total, self._progress_bar) as move:
+        name = f"RBM {number}"
+        with progress_bar(name, total, "frames", self._progress_bar) as move:
             sums = trainer.sums
             yield lambda: move(trainer.frames, f"error {sums.loss:.4f}")
 

@@ -94,6 +94,16 @@ def evaluate(
         NotFinite: if a log-probability is no number.
     """
     scorer = WordScorer(model, batch_size, positions, dtype)
+    return evaluate_with(scorer, sentences, unknown, each)
+
+
+def evaluate_with(
+    scorer: "WordScorer",
+    sentences: Sentences | Iterable[Sentences],
+    unknown: int | None = None,
+    each: Each | None = None,
+) -> Evaluation:
+    """`evaluate` by a scorer that may have been in use before, and is ready."""
     parts = _parts(sentences) if isinstance(sentences, Sentences) else sentences
     done = words = unknown_words = 0
     log_prob = unknown_log_prob = 0.0

@@ -112,12 +112,10 @@ def write(path: str, directory: str, command: Sequence[str]) -> str:
 
 def _sentence(model: TrainedLanguageModel, report: CheckReport) -> str:
     unit = "characters" if model.characters else "words"
-    weights = model.model.trainable_weights
-    parameters = sum(weight.value.shape.num_elements() for weight in weights)
     return (
-        f"{model.name}, {len(model.vocabulary):,} {unit}, {parameters:,} parameters; "
-        f"log-probabilities as Torch's model gives them, within "
-        f"{report.difference:.1e} in {report.words} {unit}"
+        f"{model.name}, {len(model.vocabulary):,} {unit}, "
+        f"{model.model.parameters:,} parameters; log-probabilities as Torch's model "
+        f"gives them, within {report.difference:.1e} in {report.words} {unit}"
     )
 
 

@@ -1,5 +1,6 @@
 """LanguageModel: what all language models of the zoo are."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -68,6 +69,11 @@ class LanguageModel(keras.Model):
     def words(self) -> int:
         """Words of the vocabulary."""
         return self.output_layer.words
+
+    @property
+    def parameters(self) -> int:
+        """Numbers that are trained."""
+        return sum(math.prod(weight.shape) for weight in self.trainable_weights)
 
     def build(self, input_shape=None):
         """Makes all weights; whatever shape is given, they are the same."""

@@ -1,19 +1,16 @@
 """The training of a language model, in a run folder that can be resumed."""
 
-import contextlib
 import dataclasses
+import functools
 import logging
 import math
 import os
 import shutil
-import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-import tqdm
 
 from seqzoo import layers
 from seqzoo.datasets.errors import InputError
@@ -22,16 +19,16 @@ from seqzoo.datasets.language_batches import Streams
 from seqzoo.datasets.multi_sequence import MultiSequence, State
 from seqzoo.datasets.sentences import Sentences
 from seqzoo.datasets.text_columns import TextColumns
-from seqzoo.zoo.language import learn_rate, learning_curves, run_files
+from seqzoo.zoo.language import evaluate, learn_rate, learning_curves, run_files
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.language_row import LanguageRow
 from seqzoo.zoo.language.train_options import LanguageTrainOptions
 from seqzoo.zoo.language.trainer import LanguageTrainer, Sums, slots
 from seqzoo.zoo.training import weight_files
+from seqzoo.zoo.training.run_display import profiled, progress_bar
 from seqzoo.zoo.training.run_folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
-_PROFILED_STEPS = 5
 _REDRAWN = 30.0  # Seconds after which the curves are drawn anew.
 # Keras's file is made of whole copies of the tables.
 _LARGEST_KERAS_FILE = 1 << 29
@@ -145,12 +142,7 @@ class LanguageTraining:
         began = time.perf_counter()
         learned, train_state = self._pass(train, f"epoch {epoch}")
         seconds = time.perf_counter() - began
-        if not math.isfinite(learned.error):
-            raise InputError(
-                f"{self.folder.path}: the training error of epoch {epoch} is "
-                f"{learned.error}, at a learning rate of {now.learn_rate:g}; take a "
-                "smaller --startlr, or --cutoff, in another folder."
-            )
+        self._check("training", learned)
         output = self.model.output_layer
         if epoch == 1 and getattr(output, "initial_z", 1) <= 0:
             _LOG.info("Z = %g, as it was estimated in the first step", output.z.value)
@@ -159,12 +151,11 @@ class LanguageTraining:
             "Speed : %.0f words/second; %.5f ms/word", speed, 1000 / max(speed, 1e-9)
         )
         scored, valid_state = self._pass(valid, f"validation {epoch}", learn=False)
+        self._check("validation", scored)
         perplexity = None
         if options.valid_perplexity and epoch % options.valid_perplexity == 0:
-            from seqzoo.zoo.language import evaluate
-
             some = self._some_valid(options.steps(False, valid.size) * valid.columns)
-            perplexity = evaluate.evaluate(self.model, some).perplexity
+            perplexity = evaluate.evaluate_with(self._scorer, some).perplexity
         best = now.best_error is None or scored.error < now.best_error
         row = LanguageRow(
             epoch=epoch,
@@ -200,6 +191,20 @@ class LanguageTraining:
         self._remove_old()
         self._write_history()
 
+    @functools.cached_property
+    def _scorer(self) -> evaluate.WordScorer:
+        return evaluate.WordScorer(self.model)
+
+    def _check(self, name: str, sums: Sums) -> None:
+        """Raises an InputError for an error that is no number."""
+        if not math.isfinite(sums.error):
+            now = self.progress
+            raise InputError(
+                f"{self.folder.path}: the {name} error of epoch {now.epoch + 1} is "
+                f"{sums.error}, at a learning rate of {now.learn_rate:g}; take a "
+                "smaller --startlr, or --cutoff, in another folder."
+            )
+
     def _some_valid(self, words: int) -> Sentences:
         """The first sentences for validation with so many words, about."""
         every = self.cache.sets["valid"]
@@ -219,52 +224,17 @@ class LanguageTraining:
         step = self.trainer.train if learn else self.trainer.score
         profile = self._profile and learn
         self._profile &= not learn
-        with self._shown(name, steps) as shown, self._profiled(profile) as count:
+        with (
+            progress_bar(name, steps, "steps", self._bar) as move,
+            profiled(self.folder.file("tensorboard"), profile) as count,
+        ):
             for chunk in data:
                 ids = tf.constant(chunk.inputs), tf.constant(chunk.targets)
                 state = step(*ids, state, sums)
                 place = chunk.state.to_array()
-                shown(sums)
+                move(sums.time_steps, f"error {sums.error:.4f}")
                 count()
         return sums, place.tolist()
-
-    @contextlib.contextmanager
-    def _shown(self, name: str, steps: int) -> Iterator[Any]:
-        with tqdm.tqdm(
-            total=steps,
-            desc=name,
-            unit=" steps",
-            leave=False,
-            file=sys.stderr,
-            disable=not self._bar,
-        ) as bar:
-
-            def move(sums: Sums) -> None:
-                bar.set_postfix_str(f"error {sums.error:.4f}", refresh=False)
-                bar.update(sums.time_steps - bar.n)
-
-            yield move
-
-    @contextlib.contextmanager
-    def _profiled(self, wanted: bool) -> Iterator[Any]:
-        steps = 0
-
-        def count() -> None:
-            nonlocal steps
-            steps += 1
-            if wanted and steps == _PROFILED_STEPS:
-                tf.profiler.experimental.stop()
-
-        path = self.folder.file("tensorboard")
-        if wanted:
-            tf.profiler.experimental.start(path)
-        try:
-            yield count
-        finally:
-            if wanted and steps < _PROFILED_STEPS:
-                tf.profiler.experimental.stop()
-        if wanted:
-            _LOG.info("profile in %s", path)
 
     def _tell(self, row: LanguageRow) -> None:
         more = ""
@@ -337,7 +307,7 @@ class LanguageTraining:
         )
         best = self.folder.file(run_files.WEIGHTS, now.weights)
         weight_files.load(best, self.model.named_weights())
-        size = sum(w.shape.num_elements() * 4 for w in self._all_weights())
+        size = 4 * self.model.parameters
         if size > _LARGEST_KERAS_FILE:
             _LOG.info(
                 "final.keras is left out: it would take copies of %.1f GB of weights; "
@@ -348,6 +318,3 @@ class LanguageTraining:
         path = self.folder.file("final.partial.keras")
         self.model.save(path)
         os.replace(path, self.folder.file("final.keras"))
-
-    def _all_weights(self) -> list[tf.Variable]:
-        return [weight.value for weight in self.model.named_weights().values()]

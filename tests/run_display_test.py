@@ -1,10 +1,10 @@
 import time
 
-from seqzoo.zoo.acoustic.run_view import frames_bar
+from seqzoo.zoo.training.run_display import progress_bar
 
 
 def test_a_bar_shows_the_frames_done_and_a_note(capsys):
-    with frames_bar("epoch 1", 1000, shown=True) as move:
+    with progress_bar("epoch 1", 1000, "frames", shown=True) as move:
         time.sleep(0.15)  # It is drawn ten times a second at most.
         move(500, "loss 1.25")
     told = capsys.readouterr().err
@@ -12,6 +12,6 @@ def test_a_bar_shows_the_frames_done_and_a_note(capsys):
 
 
 def test_no_bar_where_none_is_wanted(capsys):
-    with frames_bar("epoch 1", 1000, shown=False) as move:
+    with progress_bar("epoch 1", 1000, "frames", shown=False) as move:
         move(250, "loss 1.5")
     assert capsys.readouterr() == ("", "")
