@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import keras
 import numpy as np
@@ -301,20 +302,43 @@ def test_it_is_written_under_savepath_and_id(text, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"save"}
 
 
-def test_errors_that_are_no_numbers_end_it(text, tmp_path, capsys, monkeypatch):
+@pytest.fixture
+def fail(monkeypatch):
+    """Makes the loss of a pass no number, by its name."""
     real = training.LanguageTraining._pass
 
-    def scored(self, streams, name, learn=True):
-        sums, state = real(self, streams, name, learn)
-        if name == "epoch 2":
-            sums.loss = float("nan")
-        return sums, state
+    def fail_in(what):
+        def scored(self, streams, name, learn=True):
+            sums, state = real(self, streams, name, learn)
+            if name == what:
+                sums.loss = float("nan")
+            return sums, state
 
-    monkeypatch.setattr(training.LanguageTraining, "_pass", scored)
+        monkeypatch.setattr(training.LanguageTraining, "_pass", scored)
+
+    return fail_in
+
+
+@pytest.mark.parametrize(
+    ("what", "kind"), [("epoch 2", "training"), ("validation 2", "validation")]
+)
+def test_errors_that_are_no_numbers_end_it(what, kind, text, tmp_path, capsys, fail):
+    fail(what)
     run = tmp_path / "run"
     told = _error(capsys, text, run, *SMALL)
-    assert "the training error of epoch 2 is nan, at a learning rate of 0.46" in told
+    assert f"the {kind} error of epoch 2 is nan, at a learning rate of 0.46" in told
     assert _state(run)["epoch"] == 1
+
+
+def test_a_cache_outlives_an_error_in_the_first_epoch(text, tmp_path, capsys, fail):
+    fail("epoch 1")
+    run = tmp_path / "run"
+    assert "the training error of epoch 1 is nan" in _error(capsys, text, run, *SMALL)
+    assert os.listdir(run) == ["data"]
+    made = os.stat(run / "data" / "manifest.json").st_mtime_ns
+    fail(None)
+    assert train(text, run, *SMALL, "--maxepoch=1") == 0
+    assert os.stat(run / "data" / "manifest.json").st_mtime_ns == made
 
 
 def test_the_constant_that_was_estimated_is_told(text, tmp_path):
@@ -345,7 +369,6 @@ def test_bad_input(whole, text, tmp_path, capsys):
         (("--output=sampled_softmax", "--Z=1"), "--Z says nothing where"),
         (("--preset=gbw_2x25",), "did you mean gbw_2x250?"),
         (("--tables=momentum", "--momentum=0"), "give momentum"),
-        (("--set", "words=5"), "words is 5, but the data has 17 words"),
         (("--init", whole, "--hiddensize=9,9"), "hiddensize is (8, 6), not (9, 9)"),
         (("--init", tmp_path), "not the folder of a language model"),
         (("--vocabulary=init",), "is for --init"),
@@ -366,6 +389,9 @@ def test_bad_input(whole, text, tmp_path, capsys):
     assert "no text of a language model" in _error(capsys, tmp_path, run, *SMALL)
     (tmp_path / "train.txt").write_text("a b\n")
     assert "held-out text is missing" in _error(capsys, tmp_path, run, *SMALL)
+    told = _error(capsys, text, run, *SMALL, "--set", "words=5")
+    assert "words is 5, but the data has 17 words; leave it out." in told
+    assert os.listdir(run) == ["data"]  # It was read before, and is good.
     told = _error(capsys, text, *SMALL, "--continue", tmp_path / "none")
     assert "there is no such run folder" in told
 

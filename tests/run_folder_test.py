@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import pathlib
 
 import pytest
 
@@ -62,6 +63,7 @@ def test_a_folder_is_opened_again_with_the_latest_command(folder):
     folder.save_state({"epoch": 3})
     again = RunFolder(folder.path, ["seqzoo", "train"])
     assert again.load_state() == {"epoch": 3}
+    again.begin(CONFIG)
     with open(folder.file("command.txt")) as file:
         assert file.read() == "seqzoo train\n"
 
@@ -140,7 +142,9 @@ def test_a_run_of_something_else(folder, now, told):
     folder.save_state({"epoch": 1})
     folder.begin(CONFIG)
     with pytest.raises(InputError, match=f"holds a run with {told}; give another"):
-        RunFolder(folder.path, COMMAND).begin(now)
+        RunFolder(folder.path, ["seqzoo", "other"]).begin(now)
+    with open(folder.file("command.txt")) as file:
+        assert "other" not in file.read()
     with open(folder.file("config.json")) as file:
         assert json.load(file) == json.loads(json.dumps(CONFIG))
 
@@ -160,6 +164,16 @@ def test_an_error_before_the_first_state_removes_a_new_folder(tmp_path):
         with RunFolder(path, COMMAND).removed_on_failure():
             raise InputError("no targets")
     assert not os.path.exists(path)
+
+
+def test_an_error_keeps_folders_that_are_dear(folder):
+    for name in ("data", "other"):
+        os.mkdir(folder.file(name))
+        pathlib.Path(folder.file(name, "ids")).touch()
+    with pytest.raises(InputError, match="no targets"):
+        with folder.removed_on_failure(lambda path: path.endswith("data")):
+            raise InputError("no targets")
+    assert listed(folder.path) == ["data/ids"]
 
 
 def test_an_error_after_the_first_state_keeps_it(folder):

@@ -180,17 +180,16 @@ def run(args: list[str], flags: absl.flags.FlagValues) -> None:
         options = LanguageTrainOptions(**values)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from None
-    data = recipe.Data(
-        **{
-            **before.get("data", {}),
-            **({"source": args[1]} if len(args) > 1 else {}),
-            **({"cache": flags.cache} if flags.cache else {}),
-            **({"subset": "tiny"} if flags.tiny else {}),
-            **({"min_count": flags.min_count} if flags.min_count else {}),
-            **({"tokens": flags.tokens} if flags.tokens else {}),
-            "processes": flags.processes,
-        }
-    )
+    given = {
+        "source": args[1] if len(args) > 1 else None,
+        "cache": flags.cache,
+        "subset": "tiny" if flags.tiny else None,
+        "min_count": flags.min_count,
+        "tokens": flags.tokens,
+        "processes": flags.processes,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    data = recipe.Data(**{**before.get("data", {}), **given})
     start = _start(flags)
     if before.get("start"):
         start = recipe.Start(**before["start"])

@@ -13,7 +13,12 @@ from seqzoo.datasets.errors import InputError
 from seqzoo.datasets.gbw_cache import Cache
 from seqzoo.datasets.gbw_vocabulary import Vocabulary
 from seqzoo.zoo import registry
-from seqzoo.zoo.language import run_files, trained_model, vocabulary_change
+from seqzoo.zoo.language import (
+    learn_rate,
+    run_files,
+    trained_model,
+    vocabulary_change,
+)
 from seqzoo.zoo.language.language_model import LanguageModel
 from seqzoo.zoo.language.train_options import LanguageTrainOptions
 from seqzoo.zoo.language.trained_model import TrainedLanguageModel
@@ -98,63 +103,29 @@ def train(
     """
     config = registry.config(name, overrides)
     folder = RunFolder(path, command, ("log", "weights", "resume"))
-    told = {
-        "source": os.path.abspath(data.source) if data.source else "kjv",
-        "subset": data.subset,
-        "min_count": data.min_count,
-    }
-    about = {
+    about: dict[str, Any] = {
         "model": name,
         "training": dataclasses.asdict(options),
-        "data": told,
+        "data": {
+            "source": os.path.abspath(data.source) if data.source else "kjv",
+            "subset": data.subset,
+            "min_count": data.min_count,
+        },
         "start": None if start is None else dataclasses.asdict(start),
     }
     if start is None or data.tokens is not None:
         about["tokens"] = data.tokens or "words"
-    with folder.removed_on_failure(), _log_file(folder):
+    with folder.removed_on_failure(kept=gbw_cache.is_cache), _log_file(folder):
         # Before the cache of another run is made anew.
         folder.check(about, _FREE)
-        old, given, like, tokens = None, None, None, None
-        if start is not None and folder.load_state() is not None:
-            # What it started from is in the folder, and may be gone elsewhere.
-            about_before = run_files.read_json(path, run_files.CONFIG)
-            like = trained_model.settings(name, about_before["settings"])
-            tokens = about_before["tokens"]
-            given = Vocabulary.load(
-                folder.file(run_files.VOCABULARY), tokens == "characters"
-            )
-        elif start is not None:
-            old = _old(start, name, config, overrides)
-            like, given = old.config, old.vocabulary
-            tokens = "characters" if old.characters else "words"
-        if start is None or start.vocabulary != "init":
-            given = None
-        source = data.source or kjv.path()
-        if data.cache and gbw_cache.is_cache(source):
-            if os.path.realpath(data.cache) != os.path.realpath(source):
-                raise InputError(f"{source}: is a cache itself; leave --cache out.")
-        about["tokens"] = _tokens(data, tokens, start)
-        cache = _open(
-            data,
-            source,
-            data.cache or folder.file("data"),
-            about["tokens"] == "characters",
-            vocabulary=given,
-            vocabulary_of=start.init if start else "the model",
-        )
+        origin = _origin(folder, start, name, config, overrides)
+        about["tokens"] = _tokens(data, origin.tokens, start)
+        cache = _open(folder, data, about["tokens"], start, origin.vocabulary)
         vocabulary = cache.vocabulary
-        if config.words not in (0, len(vocabulary)):
-            raise InputError(
-                f"words is {config.words}, but the data has {len(vocabulary)} words; "
-                "leave it out."
-            )
-        if like is not None:
-            config = _adapted(like, config, overrides)
-        config = dataclasses.replace(config, words=len(vocabulary))
         _tell_data(cache)
+        config = _adapted(origin.config, config, overrides, len(vocabulary))
         about["settings"] = dataclasses.asdict(config)
-        about["data"] = {
-            **told,
+        about["data"] |= {
             "cache": _place(cache.folder, path),
             "words": len(vocabulary),
             "training_words": cache.sets["train"].targets,
@@ -168,22 +139,25 @@ def train(
         )
         optimizer.build(model.trainable_weights)
         begin = Progress(learn_rate=options.startlr)
-        if old is not None:
+        if origin.model is not None:
             report = vocabulary_change.carry_over(
-                old, vocabulary, model, **_slots(old, options, optimizer, model)
+                origin.model,
+                vocabulary,
+                model,
+                **_slots(origin.model, options, optimizer, model),
             )
             report.save(folder.file("vocabulary_change.txt"))
             _LOG.info("%s", report.text())
             if start is not None and start.going_on:
-                begin = _continued(old, options)
+                begin = _continued(origin.model, options)
         else:
             model.set_counts(vocabulary.counts)
             if config.unigram_bias and folder.load_state() is None:
                 model.start_biases(vocabulary.counts)
-        old = None  # A model of a billion words' text takes gigabytes.
+        del origin  # A model of a billion words' text takes gigabytes.
         if options.bfloat16:
             compute_in_bfloat16(model)
-        _LOG.info("%s: %s parameters", name, f"{_parameters(model):,}")
+        _LOG.info("%s: %s parameters", name, f"{model.parameters:,}")
         training = LanguageTraining(
             folder,
             options,
@@ -195,6 +169,39 @@ def train(
             begin=begin,
         )
         return training.run()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Origin:
+    """What a run starts from; nothing of it for new weights."""
+
+    config: Any = None
+    vocabulary: Vocabulary | None = None
+    tokens: str | None = None
+    model: TrainedLanguageModel | None = None
+
+
+def _origin(
+    folder: RunFolder,
+    start: Start | None,
+    name: str,
+    config: Any,
+    overrides: Sequence[str],
+) -> _Origin:
+    if start is None:
+        return _Origin()
+    if folder.load_state() is not None:
+        # What it started from is in the folder, and may be gone elsewhere.
+        before = run_files.read_json(folder.path, run_files.CONFIG)
+        tokens = before["tokens"]
+        return _Origin(
+            trained_model.settings(name, before["settings"]),
+            Vocabulary.load(folder.file(run_files.VOCABULARY), tokens == "characters"),
+            tokens,
+        )
+    old = _old(start, name, config, overrides)
+    tokens = "characters" if old.characters else "words"
+    return _Origin(old.config, old.vocabulary, tokens, old)
 
 
 def _old(
@@ -242,17 +249,38 @@ def _tokens(data: Data, theirs: str | None, start: Start | None) -> str:
 
 
 def _open(
-    data: Data, source: str, cache: str, characters: bool, **vocabulary: Any
+    folder: RunFolder,
+    data: Data,
+    tokens: str,
+    start: Start | None,
+    vocabulary: Vocabulary | None,
 ) -> Cache:
-    if characters:
-        return character_cache.open_data(source, cache, **vocabulary)
+    """The data, from its cache, which is made if it is not there.
+
+    Args:
+        folder: has the cache where no other place is given.
+        data: to open.
+        tokens: "words" or "characters".
+        start: tells whether the vocabulary is the model's.
+        vocabulary: of the model that is started from.
+    """
+    source = data.source or kjv.path()
+    if data.cache and gbw_cache.is_cache(source):
+        if os.path.realpath(data.cache) != os.path.realpath(source):
+            raise InputError(f"{source}: is a cache itself; leave --cache out.")
+    place = data.cache or folder.file("data")
+    kept: dict[str, Any] = {}
+    if start is not None and start.vocabulary == "init":
+        kept = {"vocabulary": vocabulary, "vocabulary_of": start.init}
+    if tokens == "characters":
+        return character_cache.open_data(source, place, **kept)
     return gbw.open_data(
         source,
-        cache,
+        place,
         subset=data.subset,
         min_count=data.min_count,
         processes=data.processes,
-        **vocabulary,
+        **kept,
     )
 
 
@@ -263,10 +291,18 @@ def _place(folder: str, run: str) -> str:
     return os.path.relpath(folder, run) if inside else folder
 
 
-def _adapted(old: Any, config: Any, overrides: Sequence[str]) -> Any:
-    """The old model's settings with those that were given."""
-    given = {one.partition("=")[0].strip().replace("-", "_") for one in overrides}
-    return dataclasses.replace(old, **{name: getattr(config, name) for name in given})
+def _adapted(old: Any, config: Any, overrides: Sequence[str], words: int) -> Any:
+    """The settings for so many words: the old model's, if any, with what was given."""
+    if config.words not in (0, words):
+        raise InputError(
+            f"words is {config.words}, but the data has {words} words; leave it out."
+        )
+    if old is not None:
+        given = {one.partition("=")[0].strip().replace("-", "_") for one in overrides}
+        config = dataclasses.replace(
+            old, **{name: getattr(config, name) for name in given}
+        )
+    return dataclasses.replace(config, words=words)
 
 
 def _slots(
@@ -290,8 +326,6 @@ def _slots(
 
 def _continued(old: TrainedLanguageModel, options: LanguageTrainOptions) -> Progress:
     """The epochs and the learning rate of the run that is gone on with."""
-    from seqzoo.zoo.language import learn_rate
-
     epochs = int(old.about.get("epoch") or 0)
     if epochs >= options.maxepoch:
         raise InputError(
@@ -321,10 +355,6 @@ def _tell_data(cache: Cache) -> None:
                 name,
                 sentences.skipped,
             )
-
-
-def _parameters(model: LanguageModel) -> int:
-    return sum(weight.value.shape.num_elements() for weight in model.trainable_weights)
 
 
 @contextlib.contextmanager

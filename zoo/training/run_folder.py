@@ -8,7 +8,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from seqzoo.datasets import files
@@ -45,7 +45,8 @@ class RunFolder:
         try:
             for folder in folders:
                 os.makedirs(os.path.join(path, folder), exist_ok=True)
-            self.write_text("command.txt", self.command + "\n")
+            if self.load_state() is None:
+                self._write_command()
         except OSError as error:
             raise InputError(
                 f"{path}: the run folder cannot be written ({error.strerror}); give "
@@ -53,14 +54,30 @@ class RunFolder:
             ) from None
 
     @contextlib.contextmanager
-    def removed_on_failure(self) -> Iterator[None]:
-        """Inside, an error before the first state removes a folder made for the run."""
+    def removed_on_failure(
+        self, kept: Callable[[str], bool] = lambda path: False
+    ) -> Iterator[None]:
+        """Inside, an error before the first state removes a folder made for the run.
+
+        Args:
+            kept: whether a folder inside, with its path, is dear and stays.
+        """
         try:
             yield
         except Exception:
             if self._new and not os.path.exists(self.file(_STATE)):
-                shutil.rmtree(self.path, ignore_errors=True)
+                self._remove(kept)
             raise
+
+    def _remove(self, kept: Callable[[str], bool]) -> None:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.path):
+                path = self.file(name)
+                if not os.path.isdir(path):
+                    os.remove(path)
+                elif not kept(path):
+                    shutil.rmtree(path)
+            os.rmdir(self.path)  # Fails where something stays.
 
     def file(self, *parts: str) -> str:
         """A path inside."""
@@ -78,6 +95,7 @@ class RunFolder:
         """
         plain = json.loads(json.dumps(config))
         self._check(plain, free, part=False)
+        self._write_command()
         self.write_text("config.json", json.dumps(plain, indent=2) + "\n")
 
     def check(self, config: Mapping[str, Any], free: Sequence[str] = ()) -> None:
@@ -106,6 +124,9 @@ class RunFolder:
                 f"{self.path}: holds a run with {told}; give another folder, or "
                 "remove this one to start anew."
             )
+
+    def _write_command(self) -> None:
+        self.write_text("command.txt", self.command + "\n")
 
     def write_text(self, name: str, text: str) -> None:
         """Replaces a text file."""
