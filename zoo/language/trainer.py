@@ -52,7 +52,8 @@ class LanguageTrainer:
         self.weights = list(model.trainable_weights)
         if not optimizer.built:
             optimizer.build(self.weights)
-        self._graphs: dict[tuple[str, int], Any] = {}
+        self._graphs: dict[tuple[str, int | None, int], Any] = {}
+        self._usual: int | None = None
         if maxnormout > 0:
             self._limit_all()
 
@@ -71,7 +72,7 @@ class LanguageTrainer:
         Returns:
             The state after.
         """
-        step = self._graph(self._train_step, words.shape[1])
+        step = self._graph(self._train_step, words.shape[1], self._known(words))
         loss, count, norm, state = step(words, targets, state)
         sums.loss += float(loss)
         sums.norm += float(norm)
@@ -89,11 +90,21 @@ class LanguageTrainer:
         sums.words += int(count)
         return state
 
-    def _graph(self, step: Any, columns: int) -> Any:
-        """A step as one graph for chunks of all lengths."""
-        key = step.__name__, columns
+    def _known(self, words) -> int | None:
+        """The length that the first chunk has, if LSTMs are faster where it is known.
+
+        Those in bfloat16 are, once written out, which takes some seconds to trace.
+        """
+        if self.model.recurrent.layers[0].compute_dtype != "bfloat16":
+            return None
+        self._usual = self._usual or words.shape[0]
+        return self._usual if words.shape[0] == self._usual else None
+
+    def _graph(self, step: Any, columns: int, time: int | None = None) -> Any:
+        """A step as one graph for chunks of all lengths, or for those of one."""
+        key = step.__name__, time, columns
         if key not in self._graphs:
-            ids = tf.TensorSpec([None, columns], tf.int32)
+            ids = tf.TensorSpec([time, columns], tf.int32)
             state = tf.nest.map_structure(
                 lambda part: tf.TensorSpec(part.shape, part.dtype),
                 self.zero_state(columns),
