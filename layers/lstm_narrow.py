@@ -44,12 +44,13 @@ def narrow_lstm(
         weights = LstmWeights(*(tf.cast(one, inputs.dtype) for one in flat))
         beside = _beside(inputs, mask)
         hiddens, cells, gates = _forward(beside, h, c, weights, mask is not None)
+        # One copy of them serves as outputs and as what each step found.
+        hiddens = tf.stack([tf.cast(h, inputs.dtype), *hiddens])
 
         def gradient(to_outputs, to_h, to_c):
             later = (to_h, to_c) if through_state else (tf.zeros_like(h),) * 2
             grads, (to_h, to_c) = _back(to_outputs, later, c, cells, gates, weights)
-            before = tf.stack([tf.cast(h, inputs.dtype), *hiddens[:-1]])
-            found = _by_weights(grads, beside, before, inputs.shape[-1])
+            found = _by_weights(grads, beside, hiddens[:-1], inputs.shape[-1])
             to_inputs = tf.matmul(_rows(grads), _reordered(weights.inputs))
             return (
                 tf.reshape(to_inputs, tf.shape(inputs)),
@@ -59,7 +60,7 @@ def narrow_lstm(
             )
 
         last = tf.cast(hiddens[-1], tf.float32)
-        return (tf.stack(hiddens), last, cells[-1][0]), gradient
+        return (hiddens[1:], last, cells[-1][0]), gradient
 
     outputs, h, c = run(inputs, *first, *weights[:3])
     if not through_state:

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from seqzoo import layers
+from seqzoo.layers import lstm_narrow
 from seqzoo.zoo.language.language_model import LanguageModel, State
 from seqzoo.zoo.training.frame_trainer import use_bfloat16
 
@@ -38,6 +39,8 @@ class LanguageTrainer:
         model: its weights are changed.
         optimizer: applies all gradients at once.
         maxnormout: largest norm of rows after a step; 0 or less is none.
+        usual_steps: length of most chunks, if there is one: LSTMs in bfloat16 are
+            faster where a graph knows it.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class LanguageTrainer:
         model: LanguageModel,
         optimizer: layers.RowSGD,
         maxnormout: float = -1.0,
+        usual_steps: int | None = None,
     ):
         self.model = model
         self.optimizer = optimizer
@@ -53,7 +57,8 @@ class LanguageTrainer:
         if not optimizer.built:
             optimizer.build(self.weights)
         self._graphs: dict[tuple[str, int | None, int], Any] = {}
-        self._usual: int | None = None
+        written_out = usual_steps and usual_steps <= lstm_narrow.LONGEST
+        self._usual = usual_steps if written_out else None
         if maxnormout > 0:
             self._limit_all()
 
@@ -83,7 +88,7 @@ class LanguageTrainer:
 
     def score(self, words, targets, state: State, sums: Sums) -> State:
         """Adds a chunk's training loss, without learning and without dropout."""
-        step = self._graph(self._score_step, words.shape[1])
+        step = self._graph(self._score_step, words.shape[1], self._known(words))
         loss, count, state = step(words, targets, state)
         sums.loss += float(loss)
         sums.time_steps += int(words.shape[0])
@@ -91,14 +96,9 @@ class LanguageTrainer:
         return state
 
     def _known(self, words) -> int | None:
-        """The length that the first chunk has, if LSTMs are faster where it is known.
-
-        Those in bfloat16 are, once written out, which takes some seconds to trace.
-        """
-        if self.model.recurrent.layers[0].compute_dtype != "bfloat16":
-            return None
-        self._usual = self._usual or words.shape[0]
-        return self._usual if words.shape[0] == self._usual else None
+        """The length of a chunk if its graph is to know it, which costs a trace."""
+        narrow = self.model.recurrent.layers[0].compute_dtype == "bfloat16"
+        return self._usual if narrow and words.shape[0] == self._usual else None
 
     def _graph(self, step: Any, columns: int, time: int | None = None) -> Any:
         """A step as one graph for chunks of all lengths, or for those of one."""

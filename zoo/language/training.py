@@ -94,7 +94,9 @@ class LanguageTraining:
         self.options = options
         self.model = model
         self.cache = cache
-        self.trainer = LanguageTrainer(model, optimizer, options.maxnormout)
+        self.trainer = LanguageTrainer(
+            model, optimizer, options.maxnormout, options.seqlen
+        )
         self.progress = begin or Progress(learn_rate=options.startlr)
         self._bar = progress_bar
         self._profile = profile
@@ -217,7 +219,7 @@ class LanguageTraining:
         """An epoch's chunks; also where the streams stand after them."""
         steps = self.options.steps(learn, streams.size)
         # A chunk takes a millisecond. tf.data's generators would make it no faster, and
-        # have the process give its memory back after every step, which costs a third.
+        # have the process give its memory back after every step.
         data = streams.chunks(self.options.seqlen, steps)
         state = self.trainer.zero_state(streams.columns)
         sums, place = Sums(), streams.state.to_array()
