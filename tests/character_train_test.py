@@ -54,6 +54,14 @@ def words_of(run):
     return {path.name: np.load(path) for path in run.glob("weights/epoch_0002/*.npy")}
 
 
+def test_a_checkpoint_without_epochs_is_not_continued(
+    checkpoint, text, tmp_path, capsys
+):
+    assert train(text, tmp_path / "run", "--continue", checkpoint) == 1
+    told = capsys.readouterr().err
+    assert f"keeps no epochs to go on from; give --init={checkpoint}, and" in told
+
+
 def test_from_scratch(whole, text):
     about = json.loads((whole / "config.json").read_text())
     assert about["tokens"] == "characters"

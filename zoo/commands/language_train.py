@@ -274,10 +274,17 @@ def _gone_on_with(name: str, flags: absl.flags.FlagValues) -> dict[str, Any]:
 
 def _options_of_torch(path: str) -> dict[str, Any]:
     """The options that a file of Torch was trained with."""
-    from seqzoo.zoo.checkpoints import xplog
+    from seqzoo.datasets import torch_file
+    from seqzoo.zoo.checkpoints import torch_rnn, xplog
     from seqzoo.zoo.language import torch_options
 
-    found = torch_options.of_script(xplog.read(path).opt)
+    value = torch_file.read(path)
+    if torch_rnn.is_one(value):
+        raise InputError(
+            f"--continue={path}: torch-rnn counts updates and keeps no epochs to go on "
+            f"from; give --init={path}, and --startlr."
+        )
+    found = torch_options.of_script(xplog.parse(value, path).opt)
     del found["tables"]  # Tables move by rows, as in any other training here.
     return {**found, "batchsize": tuple(found["batchsize"])}
 
