@@ -4,12 +4,13 @@ import tensorflow as tf
 
 from seqzoo.layers.row_table import rows_between
 
-# Numbers that a piece of the scores may have. In float32 these are 512 kB, which stay
-# in the cache: pieces of 32 MB take up to twice as long.
-BUDGET = 2**17
+# Numbers that a piece of the scores may have: 2 MB of float32, which stay in the cache.
+BUDGET = 2**19
 
-# Rows taken at a time; with more, the least number of words would outgrow the cache.
-_ROWS = 640
+# Rows taken at a time, at most; with more, the least number of words would outgrow it.
+_ROWS = 2560
+
+_LEAST_WORDS = 256
 
 
 def target_log_probs(
@@ -38,10 +39,12 @@ def target_log_probs(
     inputs = tf.cast(hidden, tf.as_dtype(dtype or hidden.dtype))
     size = tf.shape(hidden)[0]
     blocks = (size + _ROWS - 1) // _ROWS
+    own = _own(hidden, linearity, bias, targets, wide)
 
     def block(i, totals):
-        part = inputs[i * _ROWS : (i + 1) * _ROWS]
-        return i + 1, totals.write(i, _total(part, linearity, bias, budget, wide))
+        rows = slice(i * size // blocks, (i + 1) * size // blocks)
+        found = _log_sum(inputs[rows], linearity, bias, own[rows], budget)
+        return i + 1, totals.write(i, found)
 
     totals = tf.TensorArray(wide, blocks, infer_shape=False, element_shape=(None,))
     _, totals = tf.while_loop(
@@ -50,10 +53,7 @@ def target_log_probs(
         (tf.constant(0), totals),
         parallel_iterations=1,
     )
-    total = tf.cond(size > 0, totals.concat, lambda: tf.zeros([0], wide))
-    rows = tf.cast(tf.gather(_native(linearity), targets), wide)
-    own = tf.reduce_sum(tf.cast(hidden, wide) * rows, axis=1)
-    return own + tf.cast(tf.gather(_native(bias), targets), wide) - total
+    return own - tf.cond(size > 0, totals.concat, lambda: tf.zeros([0], wide))
 
 
 def full_softmax_losses(hidden, linearity, bias, targets, budget: int = BUDGET):
@@ -85,37 +85,31 @@ def full_softmax_losses(hidden, linearity, bias, targets, budget: int = BUDGET):
 def _losses(hidden, linearity, bias, targets, budget):
     """Losses, and the function that tf.custom_gradient wants."""
     wide = _wide(hidden.dtype)
-    words = linearity.shape[0]
-    size = tf.shape(hidden)[0]
-
-    def scores(start, stop):
-        rows = tf.cast(linearity[start:stop], hidden.dtype)
-        product = tf.matmul(hidden, rows, transpose_b=True)
-        return tf.cast(product, wide) + tf.cast(bias[start:stop], wide)
-
-    total = _log_sum(scores, size, words, budget, wide)
-    own = tf.reduce_sum(
-        tf.cast(hidden, wide) * tf.cast(tf.gather(linearity, targets), wide), axis=1
-    ) + tf.cast(tf.gather(bias, targets), wide)
+    words, dim = linearity.shape
+    own = _own(hidden, linearity, bias, targets, wide)
+    total = _log_sum(hidden, linearity, bias, own, budget)
 
     def gradient(upstream):
         upstream = tf.cast(upstream, wide)
-        step = _step(size, words, budget)
+        step = _step(tf.shape(hidden)[0], words, budget)
         pieces = (words + step - 1) // step
+        shifted = _shifted(hidden, total)
+        # What belongs to a row goes to its `dim` numbers, not to all its words.
+        weighed = tf.cast(tf.cast(hidden, wide) * upstream[:, None], hidden.dtype)
 
         def piece(i, to_hidden, to_rows, to_bias):
             start = i * step
             stop = tf.minimum(start + step, words)
-            probs = tf.exp(scores(start, stop) - total[:, None]) * upstream[:, None]
+            rows = _rows(linearity, bias, start, stop, hidden.dtype)
+            probs = tf.exp(_scores(shifted, rows, wide))
             narrow = tf.cast(probs, hidden.dtype)
-            rows = tf.cast(linearity[start:stop], hidden.dtype)
-            to_hidden += tf.cast(tf.matmul(narrow, rows), wide)
-            of_rows = tf.matmul(narrow, hidden, transpose_a=True)
+            of_rows = tf.matmul(narrow, weighed, transpose_a=True)
+            of_bias = tf.linalg.matvec(probs, upstream, transpose_a=True)
             return (
                 i + 1,
-                to_hidden,
+                to_hidden + tf.cast(tf.matmul(narrow, rows[:, :dim]), wide),
                 to_rows.write(i, tf.cast(of_rows, linearity.dtype)),
-                to_bias.write(i, tf.cast(tf.reduce_sum(probs, axis=0), bias.dtype)),
+                to_bias.write(i, tf.cast(of_bias, bias.dtype)),
             )
 
         def array(dtype, tail):
@@ -127,13 +121,13 @@ def _losses(hidden, linearity, bias, targets, budget):
             (
                 tf.constant(0),
                 tf.zeros(tf.shape(hidden), wide),
-                array(linearity.dtype, (None, linearity.shape[1])),
+                array(linearity.dtype, (None, dim)),
                 array(bias.dtype, (None,)),
             ),
             parallel_iterations=1,
         )
         own_rows = tf.cast(tf.gather(linearity, targets), wide)
-        to_hidden -= upstream[:, None] * own_rows
+        to_hidden = upstream[:, None] * (to_hidden - own_rows)
         moved = tf.cast(upstream[:, None] * tf.cast(hidden, wide), linearity.dtype)
         where = tf.cast(targets, tf.int32)[:, None]
         return (
@@ -147,30 +141,71 @@ def _losses(hidden, linearity, bias, targets, budget):
     return total - own, gradient
 
 
-def _total(inputs, linearity, bias, budget, wide):
-    """The logarithm of the sum of exp of all words' scores, for each row."""
-
-    def scores(start, stop):
-        rows = tf.cast(rows_between(linearity, start, stop), inputs.dtype)
-        product = tf.matmul(inputs, rows, transpose_b=True)
-        return tf.cast(product, wide) + tf.cast(rows_between(bias, start, stop), wide)
-
-    return _log_sum(scores, tf.shape(inputs)[0], linearity.shape[0], budget, wide)
+def _own(hidden, linearity, bias, targets, wide):
+    """The targets' scores."""
+    rows, biases = (
+        tf.cast(tf.gather(_native(table), targets), wide) for table in (linearity, bias)
+    )
+    return tf.reduce_sum(tf.cast(hidden, wide) * rows, axis=1) + biases
 
 
-def _log_sum(scores, size, words, budget, wide):
-    """Row by row, the logarithm of the sum of exp of all scores."""
-    step = _step(size, words, budget)
+def _log_sum(inputs, linearity, bias, own, budget):
+    """The logarithm of the sum of exp of all words' scores, for each row.
+
+    The scores are made less what is about the largest of a row, by which exp is all
+    that is left to be done to them. Where it is too far off they are made again.
+
+    Args:
+        inputs: (rows, dim), in the type of the products.
+        linearity, bias: of all words.
+        own: (rows,), the targets' scores, in the type of the result.
+        budget: as in `target_log_probs`.
+    """
+    wide, words = own.dtype, linearity.shape[0]
+    step = _step(tf.shape(inputs)[0], words, budget)
+
+    def scores(shifted, start, stop):
+        rows = _rows(linearity, bias, start, stop, inputs.dtype)
+        return _scores(shifted, rows, wide)
+
+    # The first words are the most frequent ones, mostly.
+    unshifted = _shifted(inputs, tf.zeros_like(own))
+    some = scores(unshifted, 0, min(words, _LEAST_WORDS))
+    about = tf.maximum(own, tf.reduce_max(some, axis=1))
+    shifted = _shifted(inputs, about)
+
+    def piece(start, total):
+        stop = tf.minimum(start + step, words)
+        part = scores(shifted, start, stop)
+        return stop, total + tf.reduce_sum(tf.exp(part), axis=1)
+
+    # One piece after another: side by side each would hold its own scores.
+    _, total = tf.while_loop(
+        lambda start, _: start < words,
+        piece,
+        (tf.constant(0), tf.zeros_like(own)),
+        parallel_iterations=1,
+    )
+    return tf.cond(
+        tf.reduce_all(tf.math.is_finite(total)),
+        lambda: about + tf.math.log(total),
+        lambda: _careful_log_sum(inputs, linearity, bias, step, wide),
+    )
+
+
+def _careful_log_sum(inputs, linearity, bias, step, wide):
+    """The same whatever the scores, in more passes over them."""
+    words, size = linearity.shape[0], tf.shape(inputs)[0]
 
     def piece(start, top, total):
         stop = tf.minimum(start + step, words)
-        part = scores(start, stop)
+        rows = tf.cast(rows_between(linearity, start, stop), inputs.dtype)
+        part = tf.cast(tf.matmul(inputs, rows, transpose_b=True), wide)
+        part += tf.cast(rows_between(bias, start, stop), wide)
         higher = tf.maximum(top, tf.reduce_max(part, axis=1))
         total *= tf.exp(top - higher)
-        total += tf.reduce_sum(tf.exp(part - higher[:, None]), axis=1)
-        return stop, higher, total
+        return stop, higher, total + tf.reduce_sum(tf.exp(part - higher[:, None]), 1)
 
-    # One piece after another: side by side each would hold its own scores.
     _, top, total = tf.while_loop(
         lambda start, *_: start < words,
         piece,
@@ -180,8 +215,35 @@ def _log_sum(scores, size, words, budget, wide):
     return top + tf.math.log(total)
 
 
+def _shifted(hidden, shift):
+    """Rows for `_scores`, from whose scores `shift` is to be taken."""
+    parts = _parts(-shift, hidden.dtype)
+    return tf.concat([hidden, *map(tf.ones_like, parts), *parts], 1)
+
+
+def _rows(linearity, bias, start, stop, dtype):
+    """The words' side of `_scores`: their rows, their bias, and ones."""
+    rows = tf.cast(rows_between(linearity, start, stop), dtype)
+    parts = _parts(rows_between(bias, start, stop), dtype)
+    return tf.concat([rows, *parts, *map(tf.ones_like, parts)], 1)
+
+
+def _scores(shifted, rows, wide):
+    """Scores with bias, less a shift: TensorFlow adds a column to a matrix slowly."""
+    return tf.cast(tf.matmul(shifted, rows, transpose_b=True), wide)
+
+
+def _parts(values, dtype):
+    """`(n, 1)` numbers of a type that sum up to `values`; three of a narrow one."""
+    found = []
+    for _ in range(3 if dtype.size == 2 else 1):
+        found.append(tf.cast(values, dtype))
+        values -= tf.cast(found[-1], values.dtype)
+    return [part[:, None] for part in found]
+
+
 def _step(size, words, budget):
-    return tf.minimum(tf.maximum(budget // tf.maximum(size, 1), 256), words)
+    return tf.minimum(tf.maximum(budget // tf.maximum(size, 1), _LEAST_WORDS), words)
 
 
 def _wide(dtype):

@@ -36,11 +36,37 @@ def test_log_probs_equal_those_made_at_once(budget, variables):
     np.testing.assert_allclose(found, expected, 1e-12)
 
 
-@pytest.mark.parametrize("rows", [0, 1, 1281])
+@pytest.mark.parametrize("rows", [0, 1, 2561])
 def test_any_number_of_rows(rows):
     case = _case(rows, 300)
     found = tf.function(layers.target_log_probs)(*map(tf.constant, case))
     np.testing.assert_allclose(found, -_at_once(*case), 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("far", [-2000.0, 90.0, 2000.0, 1e30])
+def test_a_word_that_scores_far_off_the_first_ones(far, dtype):
+    hidden, linearity, bias, targets = _case()
+    bias[600] = far
+    targets[3] = 600
+    if dtype == "float64":
+        case, narrow = (hidden, linearity, bias, targets), None
+    else:
+        case = (*(x.astype("float32") for x in (hidden, linearity, bias)), targets)
+        narrow = dtype
+    expected = _at_once(hidden, linearity, bias, targets)
+    found = -layers.target_log_probs(*case, dtype=narrow)
+    tolerance = {"float32": 1e-5, "float64": 1e-12, "bfloat16": 0.02}[dtype]
+    np.testing.assert_allclose(found, expected, tolerance, 10 * tolerance)
+    if dtype != "bfloat16":
+        trained = layers.full_softmax_losses(*map(tf.constant, case), 10**6)
+        np.testing.assert_allclose(trained, expected, tolerance, 10 * tolerance)
+
+
+def test_weights_that_are_no_numbers_are_told():
+    hidden, linearity, bias, targets = _case()
+    linearity[600, 0] = np.nan
+    assert np.isnan(layers.target_log_probs(hidden, linearity, bias, targets)).all()
 
 
 @pytest.mark.parametrize("budget", [1, 2100, 10**6])
