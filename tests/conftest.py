@@ -3,7 +3,12 @@
 import logging
 import os
 
+import hypothesis
 import pytest
+
+# The same examples each time; --hypothesis-profile=default draws others.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

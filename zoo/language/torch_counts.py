@@ -35,17 +35,20 @@ def whole_counts(probs: np.ndarray, name: str) -> np.ndarray:
             f"{name}: the noise probability of word {word} is {given[word - 1]:g}; "
             "0 or more is taken, and more for one word at least."
         )
-    rounding = float(np.finfo(probs.dtype).eps)
+    # Half a digit for the sum, half a one for the quotient, and as much for our own.
+    rounding = float(np.finfo(probs.dtype).eps + np.finfo(np.float64).eps)
     rarest = given[given > 0].min()
     few = np.sort(given[given > 0])[:_FEW]
     for count in range(1, _MOST + 1):
         total = count / rarest
-        if not _fits(few, total, rounding):
+        if not _fits(few, total, 2 * rounding):  # That of the rarest adds to theirs.
             continue
         for _ in range(3):  # The sum of all is exact, if the first total nearly is.
             counts = np.rint(given * total)
             total = counts.sum()
-        if _fits(given, total, rounding):
+        # But not where the greatest counts have more digits than the probabilities.
+        exact = counts.max() * rounding < 0.5
+        if _fits(given, total, rounding if exact else 2 * rounding):
             return counts.astype(np.int64)
     return np.rint(given * min(2.0**_DIGITS / rarest, 2.0**52)).astype(np.int64)
 
@@ -53,4 +56,4 @@ def whole_counts(probs: np.ndarray, name: str) -> np.ndarray:
 def _fits(probs: np.ndarray, total: float, rounding: float) -> bool:
     """Whether `probs` are whole numbers over `total`, but for their rounding."""
     counts = np.rint(probs * total)
-    return bool(np.all(np.abs(counts / total - probs) <= 2 * rounding * probs))
+    return bool(np.all(np.abs(counts / total - probs) <= rounding * probs))
