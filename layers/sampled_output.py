@@ -1,5 +1,6 @@
 """What NCE and the sampled softmax share: targets scored against drawn words."""
 
+import abc
 import math
 
 import keras
@@ -84,9 +85,9 @@ class SampledOutput(OutputTable):
             return self.sampler.sample(tf.concat([shape, [self.k]], 0), seed)
         return self.sampler.sample(tf.stack([shape[0], self.k]), seed)
 
+    @abc.abstractmethod
     def compare(self, hidden, targets, noise) -> tf.Tensor:
         """Losses, (steps, rows), of noise (steps, k) or (steps, rows, k)."""
-        raise NotImplementedError
 
     def scores(self, hidden, targets, noise):
         """Scores of the targets and of the noise.
